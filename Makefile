@@ -1,0 +1,44 @@
+# Two commands on a fresh machine with Python 3.11 or later: `make demo` and `make test`.
+PYTHON ?= python3
+# Installed first and pinned: a plain `torch` can pull gigabytes of CUDA packages.
+TORCH ?= torch==2.13.0
+VENV ?= .venv
+BIN := $(VENV)/bin
+# One thread per test process: two processes of two spinning threads each slow one another many times over.
+TEST_JOBS ?= 2
+
+.PHONY: demo test check format clean
+
+demo: $(VENV)/.ready-demo
+	$(BIN)/seqloom demo
+
+test: $(VENV)/.ready-dev
+	OMP_NUM_THREADS=1 $(BIN)/pytest -n $(TEST_JOBS)
+
+check: $(VENV)/.ready-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(VENV)/.ready-dev
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+$(VENV)/.ready-base:
+	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "seqloom needs Python 3.11 or later; set PYTHON=python3.11 or the like")'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet '$(TORCH)'
+	touch $@
+
+$(VENV)/.ready-demo: $(VENV)/.ready-base pyproject.toml
+	$(BIN)/python -m pip install --quiet --editable '.[train,plot,dates]'
+	touch $@
+
+$(VENV)/.ready-dev: $(VENV)/.ready-base pyproject.toml
+	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	touch $@ $(VENV)/.ready-demo
+
+clean:
+	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -1,0 +1,33 @@
+"""seqloom: encoder-decoder models with attention, on your own pairs.
+
+    import seqloom
+
+    seqloom.train("recipes/dates.yaml", out="runs/dates")
+    seqloom.load("runs/dates").predict(["le 3 mai 1979"])[0].text
+
+Importing this package imports neither torch nor anything else that is large.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from seqloom.predict import Predictor
+    from seqloom.training.session import Outcome
+
+__all__ = ["__version__", "load", "train"]
+
+
+def load(*folders: str) -> "Predictor":
+    """Open a trained run, or several as an ensemble."""
+    from seqloom.predict import Predictor
+
+    return Predictor.load(*folders)
+
+
+def train(recipe: Any, *, out: str) -> "Outcome":
+    """Train a recipe (a file's path, a mapping or a Recipe) into the run folder `out`; resumes an unfinished run."""
+    from seqloom.training.session import train as train_recipe
+
+    return train_recipe(recipe, out)

@@ -1,0 +1,60 @@
+"""The one seam between a run folder and what can run its model. Today torch; nothing above this line knows."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from seqloom.data.batches import Batch, Padded
+from seqloom.data.vocabulary import Vocabulary
+from seqloom.errors import MissingExtraError
+from seqloom.recipe import Recipe
+from seqloom.runs import RunFolder
+from seqloom.search.contracts import FloatArray, State, Stepper
+
+
+class SourceStepper(Stepper, Protocol):
+    """A stepper that can also read sources and score whole targets."""
+
+    def start(self, sources: Mapping[str, Padded], count: int) -> State:
+        """Read the sources of `count` sentences; one row each."""
+        ...
+
+    def score(self, batch: Batch) -> FloatArray:
+        """`log p(y_t | y_<t, x)` of every label, [B, T + 1]; zero on padding."""
+        ...
+
+
+@dataclass(frozen=True)
+class OpenedModel:
+    """A trained model, ready to be stepped through."""
+
+    stepper: SourceStepper
+    vocabularies: Mapping[str, Vocabulary]
+    recipe: Recipe
+
+
+def open_vocabularies(run: RunFolder) -> dict[str, Vocabulary]:
+    """The vocabularies that a run was trained with, by name."""
+    return {
+        name: Vocabulary.from_json(text, where=str(run.path / "tokenizers" / f"{name}.json"))
+        for name, text in run.vocabularies().items()
+    }
+
+
+def open_model(path: Path) -> OpenedModel:
+    """Open the best weights of a run."""
+    run = RunFolder.open(path)
+    vocabularies = open_vocabularies(run)
+    weights, _ = run.load_weights()
+    try:
+        from seqloom.models.weights import restored_model
+    except ModuleNotFoundError as problem:
+        if problem.name != "torch":
+            raise
+        raise MissingExtraError("Running a model", "train") from problem
+    from seqloom.models.stepper import TorchStepper
+
+    sizes = {name: vocabulary.size for name, vocabulary in vocabularies.items()}
+    model = restored_model(run.recipe, sizes, weights, where=str(path / "weights.safetensors"))
+    return OpenedModel(TorchStepper(model), vocabularies, run.recipe)

@@ -1,0 +1,1 @@
+"""The command line. Imports happen inside commands, so that help is instant."""

@@ -1,0 +1,46 @@
+"""All commands, in the order in which one meets them."""
+
+import typer
+
+from seqloom.cli import check, compare, demo, evaluate, explain, predict, recipes, report, score, train
+
+EPILOG = (
+    "Exit codes: 0 done, 1 a check failed, 2 bad usage or recipe, 3 bad or missing data, 4 bad run folder, "
+    "5 could not write, 130 interrupted."
+)
+
+app = typer.Typer(
+    name="seqloom",
+    help="Train, see, evaluate and use encoder-decoder models with attention, on your own pairs.",
+    epilog=EPILOG,
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode="markdown",
+    pretty_exceptions_enable=False,
+)
+
+app.command("demo")(demo.demo)
+app.command("train")(train.train)
+app.command("predict")(predict.predict)
+app.command("evaluate")(evaluate.evaluate)
+app.command("score")(score.score)
+app.command("explain")(explain.explain)
+app.command("report")(report.report)
+app.command("compare")(compare.compare)
+app.command("check")(check.check)
+app.add_typer(recipes.app, name="recipes")
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from seqloom import __version__
+
+        typer.echo(f"seqloom {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _main(
+    version: bool = typer.Option(False, "--version", help="Print the version and exit.", callback=_version, is_eager=True),
+) -> None:
+    """Train, see, evaluate and use encoder-decoder models with attention, on your own pairs."""

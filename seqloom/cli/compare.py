@@ -1,0 +1,80 @@
+"""`seqloom compare`."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from seqloom.cli.options import Json, print_json
+
+_MEASURES = ("loss", "exact_match", "symbol_error_rate", "cer", "wer", "bleu", "chrf")
+
+
+def compare(
+    runs: Annotated[list[str], typer.Argument(metavar="RUN...", help="Run folders.")],
+    json: Json = False,
+) -> None:
+    """Put runs side by side: best validation, size, time, and where their recipes differ.
+
+    Example:
+        seqloom compare runs/gru runs/lstm
+
+    Validation figures are those of each run's best step; they compare only where the data is the same.
+    """
+    from seqloom.recipe import differences
+    from seqloom.runs import RunFolder
+
+    opened = [RunFolder.open(Path(run)) for run in runs]
+    rows = [_facts(run) for run in opened]
+    differing = {run.path.name: differences(opened[0].recipe, run.recipe) for run in opened[1:]}
+    if json:
+        print_json({"runs": rows, "differences": differing})
+        return
+
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(box=None, padding=(0, 2))
+    table.add_column("")
+    for row in rows:
+        table.add_column(row["run"], justify="right")
+    for name in rows[0]:
+        if name != "run":
+            table.add_row(name, *(_shown(row[name]) for row in rows))
+    console = Console()
+    console.print(table)
+    for name, lines in differing.items():
+        if lines:
+            console.print(f"\n{opened[0].path.name} -> {name}:", highlight=False)
+            for line in lines:
+                console.print(f"  {line}", highlight=False)
+    if len({run.facts["fingerprint"] for run in opened}) > 1:
+        console.print("\nThese runs were trained on different data: their validation figures do not compare.", style="yellow")
+
+
+def _facts(run: Any) -> dict[str, Any]:
+    counters = run.counters() or {}
+    records = [record for record in run.metrics() if record["kind"] == "validation"]
+    best: dict[str, Any] = next((record for record in records if record["step"] == counters.get("best_step")), {})
+    weights = run.load_weights()[0] if best else {}
+    return {
+        "run": run.path.name,
+        "state": counters.get("finished") or "unfinished",
+        "parameters": sum(array.size for array in weights.values()),
+        "steps": counters.get("step", 0),
+        "best step": counters.get("best_step", 0),
+        "minutes": round(counters.get("seconds", 0.0) / 60, 2),
+        **{name: best.get(name) for name in _MEASURES},
+    }
+
+
+def _shown(value: Any) -> str:
+    match value:
+        case None:
+            return "-"
+        case float():
+            return f"{value:.4f}" if value < 1 else f"{value:.2f}"
+        case int():
+            return f"{value:,}"
+        case _:
+            return str(value)

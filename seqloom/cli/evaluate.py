@@ -1,0 +1,56 @@
+"""`seqloom evaluate`."""
+
+from typing import Annotated
+
+import typer
+
+from seqloom.cli.options import BatchSize, ColumnsOption, Json, given_examples, print_json, progress_bar
+
+
+def evaluate(
+    run: Annotated[str, typer.Argument(help="A run folder.")],
+    file: Annotated[str | None, typer.Argument(help="A file of pairs; without one, the recipe's test split.")] = None,
+    columns: ColumnsOption = None,
+    beam: Annotated[
+        int | None, typer.Option("--beam", min=1, help="Beam search of this width, instead of the recipe's search.")
+    ] = None,
+    batch_size: BatchSize = 64,
+    json: Json = False,
+) -> None:
+    """Measure a model: exact match, symbol, character and word error rates, BLEU, chrF, also by source length.
+
+    Examples:
+        seqloom evaluate runs/demo
+
+        seqloom evaluate runs/words held-out.tsv --columns source=2,target=1 --json
+
+    All figures are in percent. A phoneme error rate is the symbol error rate; the g2p field's "WER" is 100 - exact match.
+    """
+    from seqloom.cli.predict import choose_search
+    from seqloom.metrics import evaluate as measure
+    from seqloom.predict import Predictor
+
+    predictor = Predictor.load(run)
+    search = choose_search(predictor.recipe.search, {"beam": {"width": beam}, "sample": {}, "common": {}})
+    examples = given_examples(predictor.recipe, file, columns)
+    with progress_bar("evaluating", len(examples)) as advance:
+        predictions = predictor.predict(examples, search=search, batch_size=batch_size, progress=advance)
+    evaluation = measure(predictor.items(examples, predictions))
+    if json:
+        print_json(evaluation.as_json())
+        return
+
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(title=f"{run}: {evaluation.count:,} examples", box=None, padding=(0, 2), title_justify="left")
+    table.add_column("measure")
+    table.add_column("all", justify="right")
+    for bucket in evaluation.by_length:
+        table.add_column(f"{bucket['from']:.0f}-{bucket['to']:.0f} symbols\n({bucket['count']:.0f})", justify="right")
+    for name, value in evaluation.metrics.items():
+        table.add_row(name, f"{value:.2f}", *(f"{bucket[name]:.2f}" for bucket in evaluation.by_length))
+    console = Console()
+    console.print(table)
+    for name, signature in evaluation.signatures.items():
+        console.print(f"{name}: {signature}", style="dim", highlight=False)

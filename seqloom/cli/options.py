@@ -1,0 +1,118 @@
+"""What several commands share: options, input, progress, and output in two forms, for people and for programs."""
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from seqloom.errors import MissingExtraError, UsageError
+
+if TYPE_CHECKING:
+    from seqloom.data.examples import Example
+    from seqloom.recipe.sections import Columns, Recipe
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON for other programs.")]
+ColumnsOption = Annotated[
+    str | None,
+    typer.Option(
+        "--columns",
+        metavar="source=2,target=1",
+        help="Columns by number (from 1) or header name: source, target, weight, features (joined by +).",
+    ),
+]
+Feature = Annotated[
+    list[str] | None, typer.Option("--feature", help="A feature of every input, such as a language tag. Repeatable.")
+]
+BatchSize = Annotated[int, typer.Option("--batch-size", min=1, help="Sentences decoded together; results do not depend on it.")]
+
+
+def parse_columns(text: str | None) -> "Columns | None":
+    """`source=2,target=1,features=3+4` as a section; None if not given."""
+    if text is None:
+        return None
+    from seqloom.recipe.sections import Columns
+
+    values: dict[str, Any] = {}
+    for part in text.split(","):
+        name, found, value = part.partition("=")
+        if not found or name.strip() not in Columns.model_fields or not value.strip():
+            known = ", ".join(Columns.model_fields)
+            raise UsageError(
+                f"--columns: expected NAME=COLUMN pairs such as source=2,target=1 with names out of {known}; got {part!r}"
+            )
+        values[name.strip()] = (
+            _column(value.strip()) if name.strip() != "features" else [_column(one) for one in value.split("+")]
+        )
+    try:
+        return Columns.model_validate(values)
+    except ValueError as problem:
+        raise UsageError(f"--columns: {text!r} does not name columns: numbers count from 1") from problem
+
+
+def _column(text: str) -> int | str:
+    return int(text) if text.strip().isdigit() else text.strip()
+
+
+def with_features(examples: "Iterator[Example]", features: list[str] | None) -> "Iterator[Example]":
+    """Add features given on the command line to every example."""
+    from dataclasses import replace
+
+    for example in examples:
+        yield replace(example, features=(*example.features, *features)) if features else example
+
+
+def given_examples(recipe: "Recipe", file: str | None, columns: str | None) -> "list[Example]":
+    """Pairs to judge a model on: those of a file, read as the recipe reads its own, or the recipe's test split."""
+    from seqloom.data.corpus import Corpus
+    from seqloom.data.examples import read_examples
+    from seqloom.errors import DataError
+
+    if file is not None:
+        own = parse_columns(columns) or recipe.data.columns
+        kind = "tsv" if recipe.data.format == "text" or recipe.data.builtin else recipe.data.format
+        examples = list(read_examples(file, format="auto" if _ending_known(file) else kind, columns=own))
+        if not examples:
+            raise DataError(f"{file}: holds no examples. Give a file with at least one pair")
+        return examples
+    corpus = Corpus(recipe.data, recipe.seed)
+    examples = list(corpus.examples("test")) if corpus.has("test") else []
+    if not examples:
+        raise DataError("the recipe has no test examples. Name a file of pairs")
+    return examples
+
+
+def _ending_known(file: str) -> bool:
+    name = file.removesuffix(".gz")
+    return Path(name).suffix in {".tsv", ".txt", ".csv", ".jsonl", ".ndjson", ".json", ".parquet"}
+
+
+def print_json(body: Any, *, indent: int | None = None) -> None:
+    """One JSON object on standard output."""
+    sys.stdout.write(json.dumps(body, ensure_ascii=False, indent=indent, allow_nan=False) + "\n")
+
+
+@contextmanager
+def progress_bar(what: str, total: int | None) -> Iterator[Callable[[int], None]]:
+    """A bar on standard error during long work, if that is a terminal; call the value with how much more is done."""
+    from rich.console import Console
+    from rich.progress import Progress
+
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield lambda count: None
+        return
+    with Progress(console=console, transient=True) as progress:
+        task = progress.add_task(what, total=total)
+        yield lambda count: progress.update(task, advance=count)
+
+
+def require_torch(what: str) -> None:
+    """Say which extra to install if torch is missing."""
+    from importlib.util import find_spec
+
+    if find_spec("torch") is None:
+        raise MissingExtraError(what, "train")

@@ -1,0 +1,103 @@
+"""`seqloom recipes`: recipes that come with seqloom, and your own."""
+
+from importlib.resources import files
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from seqloom.cli.options import Json, print_json
+from seqloom.errors import RecipeError, UsageError
+
+app = typer.Typer(help="List, show, copy and check recipes.", no_args_is_help=True)
+
+
+def shipped() -> dict[str, Path]:
+    """The recipes inside the package, by name."""
+    folder = Path(str(files("seqloom") / "recipes"))
+    return {path.stem: path for path in sorted(folder.glob("*.yaml"))}
+
+
+def find_recipe(name: str) -> Path:
+    """A recipe by its file or by the name of a shipped one; a file wins."""
+    if Path(name).is_file() or name.endswith((".yaml", ".yml")) or "/" in name:
+        return Path(name)
+    known = shipped()
+    if name not in known:
+        raise RecipeError(f"{name}: neither a file nor a recipe that comes with seqloom. Those are: {', '.join(known)}")
+    return known[name]
+
+
+def _headline(path: Path) -> str:
+    first = path.read_text(encoding="utf-8").splitlines()[0]
+    return first.lstrip("# ")
+
+
+@app.command("ls")
+def list_recipes(json: Json = False) -> None:
+    """List the recipes that come with seqloom.
+
+    Example:
+        seqloom recipes ls
+    """
+    rows = [{"name": name, "about": _headline(path)} for name, path in shipped().items()]
+    if json:
+        print_json(rows)
+        return
+    for row in rows:
+        typer.echo(f"{row['name']:16}{row['about']}")
+
+
+@app.command("show")
+def show(name: Annotated[str, typer.Argument(help="A recipe's name or file.")], json: Json = False) -> None:
+    """Show a recipe: its six jars (task, data, model, loss, algorithm, evaluation), then its text.
+
+    Example:
+        seqloom recipes show dates
+    """
+    from seqloom.recipe import jars, read_recipe
+
+    path = find_recipe(name)
+    recipe = read_recipe(path)
+    if json:
+        print_json({"jars": dict(jars(recipe)), "recipe": recipe.model_dump(mode="json")}, indent=1)
+        return
+    for jar, text in jars(recipe):
+        typer.echo(f"{jar:20}{text}")
+    typer.echo("\n" + path.read_text(encoding="utf-8").rstrip())
+
+
+@app.command("copy")
+def copy(
+    name: Annotated[str, typer.Argument(help="A recipe that comes with seqloom.")],
+    to: Annotated[Path | None, typer.Argument(help="Where to; by default NAME.yaml here.")] = None,
+) -> None:
+    """Copy a recipe to change it.
+
+    Example:
+        seqloom recipes copy transliteration mine.yaml
+    """
+    from seqloom.runs import write_file
+
+    path = find_recipe(name)
+    aim = to or Path(path.name)
+    if aim.is_dir():
+        aim = aim / path.name
+    if aim.exists():
+        raise UsageError(f"{aim}: exists already. Choose another name")
+    write_file(aim, path.read_bytes())
+    typer.echo(str(aim))
+
+
+@app.command("check")
+def check(names: Annotated[list[str], typer.Argument(metavar="RECIPE...", help="Names or files.")]) -> None:
+    """Validate recipes without training: every mistake with its line.
+
+    Example:
+        seqloom recipes check mine.yaml
+    """
+    from seqloom.recipe import read_recipe
+
+    for name in names:
+        read_recipe(find_recipe(name))
+        typer.echo(f"{name}: valid")

@@ -1,0 +1,34 @@
+"""`seqloom report`."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from seqloom.cli.options import progress_bar
+
+
+def report(
+    run: Annotated[Path, typer.Argument(help="A run folder.")],
+    out: Annotated[Path | None, typer.Option("--out", help="Where to write; by default report.html in the run folder.")] = None,
+    most: Annotated[int, typer.Option("--most", min=1, help="Decode at most so many test examples.")] = 2000,
+) -> None:
+    """Write one self-contained HTML page: curves, metrics with confidence intervals, quality by length, best and worst, maps.
+
+    Example:
+        seqloom report runs/demo
+    """
+    typer.echo(str(write_report(run, out, most)))
+
+
+def write_report(run: Path, out: Path | None = None, most: int = 2000) -> Path:
+    """Write a run's report and say where."""
+    from seqloom.reporting import collect_report
+    from seqloom.runs import write_file
+    from seqloom.views.report import to_html
+
+    with progress_bar("decoding test examples", None) as advance:
+        page = to_html(collect_report(run, most=most, progress=advance))
+    aim = out or run / "report.html"
+    write_file(aim, page.encode())
+    return aim

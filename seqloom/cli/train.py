@@ -1,0 +1,121 @@
+"""`seqloom train`."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from seqloom.cli.options import ColumnsOption, Json, parse_columns, print_json, require_torch
+from seqloom.errors import UsageError
+
+if TYPE_CHECKING:
+    from seqloom.recipe import Recipe
+
+
+def train(
+    recipe: Annotated[
+        str | None, typer.Argument(help="A recipe: a YAML file, or a name that `seqloom recipes ls` lists.")
+    ] = None,
+    out: Annotated[Path, typer.Option("--out", help="The run folder. An unfinished run in it is resumed.")] = ...,  # type: ignore[assignment]
+    pairs: Annotated[
+        list[str] | None, typer.Option("--pairs", help="Instead of a recipe: a file of pairs. Repeatable.")
+    ] = None,
+    source: Annotated[list[str] | None, typer.Option("--source", help="Instead of --pairs: a text file of sources ...")] = None,
+    target: Annotated[list[str] | None, typer.Option("--target", help="... and one of targets, line by line.")] = None,
+    validation: Annotated[str | None, typer.Option("--validation", help="With --pairs: a file of validation pairs.")] = None,
+    test: Annotated[str | None, typer.Option("--test", help="With --pairs: a file of test pairs.")] = None,
+    columns: ColumnsOption = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="Change a recipe setting, e.g. training.epochs=5. Repeatable."),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Train a model into a run folder, from a recipe or straight from a file of pairs.
+
+    Examples:
+        seqloom train dates --out runs/dates
+
+        seqloom train recipe.yaml --set training.epochs=20 --out runs/mine
+
+        seqloom train --pairs words.tsv --columns source=2,target=1 --out runs/words
+
+    Ctrl-C saves; the same command goes on from there, and ends with the same weights as if it had never stopped.
+    """
+    require_torch("Training")
+    files = _files(pairs, source, target)
+    if (recipe is None) == (files is None):
+        raise UsageError("train: give either a recipe or data (--pairs, or --source and --target). See: seqloom train --help")
+    chosen = (
+        _from_recipe(recipe, columns, settings)
+        if recipe is not None
+        else _from_data(files, validation, test, columns, settings)
+    )
+    if recipe is not None and (validation or test):
+        raise UsageError("train: --validation and --test go with --pairs; a recipe names its own files in `data`")
+
+    from seqloom.training.display import open_display
+    from seqloom.training.session import train as train_recipe
+
+    display = open_display()
+    try:
+        outcome = train_recipe(chosen, out, display=display)
+    finally:
+        display.closed()
+    if json:
+        print_json(
+            {
+                "run": str(outcome.path),
+                "step": outcome.step,
+                "seconds": round(outcome.seconds, 2),
+                "finished": outcome.finished,
+                "metric": outcome.metric,
+                "best": None if outcome.best != outcome.best else outcome.best,
+            }
+        )
+    if not outcome.finished:
+        display.say(f"stopped at step {outcome.step:,}; everything is saved. Go on with the same command")
+        raise typer.Exit(130)
+    display.say(
+        f"done: {outcome.path}, best {outcome.metric} {outcome.best:.4f}, {outcome.seconds:.0f} s of training. Next:\n"
+        f"  seqloom predict {outcome.path} FILE\n  seqloom evaluate {outcome.path}\n  seqloom report {outcome.path}"
+    )
+
+
+def _files(
+    pairs: list[str] | None, source: list[str] | None, target: list[str] | None
+) -> "list[str] | tuple[list[str], list[str]] | None":
+    if pairs and (source or target):
+        raise UsageError("--pairs goes without --source and --target: give one file with both sides, or two aligned files")
+    if bool(source) != bool(target):
+        raise UsageError("--source and --target go together: line i of one belongs to line i of the other")
+    if source and target:
+        return source, target
+    return pairs or None
+
+
+def _from_recipe(recipe: str, columns: str | None, settings: list[str] | None) -> "Recipe":
+    from seqloom.cli.recipes import find_recipe
+    from seqloom.recipe import read_recipe
+
+    if columns is not None:
+        raise UsageError("--columns goes with --pairs; a recipe says it in data.columns (or: --set data.columns.source=2)")
+    return read_recipe(find_recipe(recipe), settings or ())
+
+
+def _from_data(
+    files: "list[str] | tuple[list[str], list[str]] | None",
+    validation: str | None,
+    test: str | None,
+    columns: str | None,
+    settings: list[str] | None,
+) -> "Recipe":
+    from seqloom.data.defaults import recipe_for
+    from seqloom.recipe.sections import Aligned, Columns
+
+    if files is None:
+        raise UsageError("no data was given")
+    train_files = Aligned(source=tuple(files[0]), target=tuple(files[1])) if isinstance(files, tuple) else tuple(files)
+    return recipe_for(
+        train_files, validation=validation, test=test, columns=parse_columns(columns) or Columns(), overrides=settings or ()
+    )

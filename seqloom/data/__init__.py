@@ -1,0 +1,1 @@
+"""From files to padded batches of symbols: readers, vocabularies, batches, the data doctor."""

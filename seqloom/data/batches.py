@@ -1,0 +1,120 @@
+"""Padded arrays, batches, and which examples go together. NumPy only.
+
+Letters: B examples in a batch, L positions, S source positions, T target positions.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from seqloom.data.examples import Origin
+from seqloom.symbols import BEGIN, END
+
+IntArray = npt.NDArray[np.int64]
+FloatArray = npt.NDArray[np.float32]
+BoolArray = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Padded:
+    """Sequences of different lengths in one array. values [B, L, ...], lengths [B]; what lies beyond a length means nothing."""
+
+    values: npt.NDArray[np.generic]
+    lengths: IntArray
+
+    @property
+    def mask(self) -> BoolArray:
+        """[B, L], True where real: the only mask polarity in this package."""
+        positions = np.arange(self.values.shape[1])
+        real: BoolArray = positions[None, :] < self.lengths[:, None]
+        return real
+
+    @classmethod
+    def of(cls, sequences: Sequence[IntArray]) -> "Padded":
+        """Pad sequences of ids to the longest of them."""
+        lengths = np.asarray([len(one) for one in sequences], dtype=np.int64)
+        values = np.zeros((len(sequences), max(1, int(lengths.max(initial=1)))), dtype=np.int64)
+        values[np.arange(values.shape[1])[None, :] < lengths[:, None]] = np.concatenate(sequences) if len(sequences) else []
+        return cls(values, lengths)
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Examples that go through a model together. `target` holds symbols without `begin` and `end`; weights [B]."""
+
+    sources: Mapping[str, Padded]
+    target: Padded
+    weights: FloatArray
+    origins: tuple[Origin, ...]
+
+    @property
+    def inputs(self) -> Padded:
+        """What the decoder reads, [B, T + 1]: `begin`, then the target."""
+        values = np.asarray(self.target.values, dtype=np.int64)
+        begin = np.full((len(values), 1), BEGIN, dtype=np.int64)
+        return Padded(np.concatenate([begin, values], axis=1), self.target.lengths + 1)
+
+    @property
+    def labels(self) -> Padded:
+        """What the decoder should say, [B, T + 1]: the target, then `end`."""
+        values = np.asarray(self.target.values, dtype=np.int64)
+        labels = np.concatenate([values, np.full((len(values), 1), END, dtype=np.int64)], axis=1)
+        labels[np.arange(len(labels)), self.target.lengths] = END
+        return Padded(labels, self.target.lengths + 1)
+
+    @property
+    def num_symbols(self) -> int:
+        """How many symbols the decoder has to say, `end` included."""
+        return int(self.target.lengths.sum() + len(self.target.lengths))
+
+
+@dataclass(frozen=True)
+class BatchPlan:
+    """One epoch's batches, as arrays of example numbers in the order of training.
+
+    waste: the share of padding among all positions of both sides.
+    """
+
+    batches: tuple[IntArray, ...]
+    waste: float
+
+
+def plan_epoch(
+    lengths: Sequence[IntArray], *, budget: int, most: int | None, seed: int, epoch: int, shuffle: bool = True
+) -> BatchPlan:
+    """Group examples of similar lengths into batches whose longer side has at most `budget` positions, padding included.
+
+    lengths: one array [N] per side. The plan is a function of (seed, epoch): nothing needs saving, and the order in which
+    batches are prepared cannot matter. An example longer than the budget is a batch of its own.
+    """
+    sides = np.stack([np.asarray(one, dtype=np.int64) for one in lengths])  # [sides, N]
+    generator = np.random.default_rng([seed, epoch])
+    longest, difference = sides.max(axis=0), sides[0] - sides[-1]
+    ties = generator.permutation(sides.shape[1]) if shuffle else np.arange(sides.shape[1])
+    # The signed difference keeps long-to-short apart from short-to-long, which would pad each other. Boustrophedon: odd
+    # lengths run through it backwards, so that neighbours stay alike across the turn.
+    order = np.lexsort((ties, np.where(longest % 2, -difference, difference), longest))
+    batches = _cut(order, longest[order], budget, most)
+    if shuffle:
+        batches = [batches[index] for index in generator.permutation(len(batches))]
+    return BatchPlan(tuple(batches), _waste(batches, sides))
+
+
+def _cut(order: IntArray, longest: IntArray, budget: int, most: int | None) -> list[IntArray]:
+    batches = []
+    start = 0
+    while start < len(order):
+        # Lengths rise, so a batch costs (its size) * (its last length), which rises with its end: search for the end.
+        reach = min(len(order), start + (most or budget))
+        cost = np.arange(1, reach - start + 1) * longest[start:reach]
+        size = max(1, int(np.searchsorted(cost, budget, side="right")))
+        batches.append(order[start : start + size])
+        start += size
+    return batches
+
+
+def _waste(batches: Sequence[IntArray], sides: IntArray) -> float:
+    padded = sum(int(sides[:, batch].max(axis=1).sum()) * len(batch) for batch in batches)
+    return 1.0 - float(sides.sum()) / padded if padded else 0.0

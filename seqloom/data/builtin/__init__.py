@@ -1,0 +1,1 @@
+"""Tasks that bring their own examples."""

@@ -1,0 +1,125 @@
+"""The examples that a recipe names, split into training, validation and test, and a fingerprint of where they come from."""
+
+import hashlib
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from seqloom.data.examples import Example, read_examples, split_of
+from seqloom.errors import DataError
+from seqloom.recipe import sections
+
+SplitName = Literal["train", "validation", "test"]
+SPLITS: tuple[SplitName, ...] = ("train", "validation", "test")
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """Where examples come from. `examples` streams a split anew at every call; nothing is held in memory."""
+
+    data: sections.Data
+    seed: int
+
+    def examples(self, split: SplitName) -> Iterator[Example]:
+        """All examples of a split, in the order of their files."""
+        if self.data.builtin is not None:
+            return _builtin(self.data.builtin, split, self.seed)
+        own: sections.Files | None = getattr(self.data, split)
+        if split != "train" and own is not None:
+            return self._read(own)
+        return self._shared_out(split)
+
+    def has(self, split: SplitName) -> bool:
+        """Whether the recipe provides for this split at all."""
+        if self.data.builtin is not None or split == "train" or getattr(self.data, split) is not None:
+            return True
+        share: float = getattr(self._shares(), split)
+        return share > 0
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """Every file that the recipe names."""
+        return tuple(path for split in SPLITS for path in _paths(getattr(self.data, split)))
+
+    def stamp(self) -> str:
+        """A quick key of the data: names, sizes and times of its files, and how they are read."""
+        facts = [[str(path.resolve()), path.stat().st_size, path.stat().st_mtime_ns] for path in self._existing_files()]
+        return _digest(json.dumps([facts, self.data.model_dump(mode="json"), self.seed, _builtin_version(self.data)]))
+
+    def fingerprint(self) -> str:
+        """A hash of the data's content, which a run records and a resume compares; file names and times do not matter."""
+        digest = hashlib.sha256()
+        for path in self._existing_files():
+            try:
+                with path.open("rb") as stream:
+                    digest.update(hashlib.file_digest(stream, "sha256").digest())
+            except OSError as problem:
+                raise DataError(f"{path}: could not be read ({problem.strerror}). Check its permissions") from problem
+        digest.update(_builtin_version(self.data).encode())
+        return digest.hexdigest()
+
+    def _existing_files(self) -> Iterator[Path]:
+        for path in self.files:
+            if not path.is_file():
+                raise DataError(
+                    f"{path}: expected a data file, found {'a folder' if path.is_dir() else 'nothing'}. Check the path"
+                )
+            yield path
+
+    def _read(self, files: sections.Files) -> Iterator[Example]:
+        return read_examples(files, format=self.data.format, columns=self.data.columns)
+
+    def _shares(self) -> sections.Split:
+        """The shares of `train` that go elsewhere: none for a split that has files of its own."""
+        split = self.data.split
+        return sections.Split(
+            validation=0.0 if self.data.validation is not None else split.validation,
+            test=0.0 if self.data.test is not None else split.test,
+        )
+
+    def _shared_out(self, split: SplitName) -> Iterator[Example]:
+        shares = self._shares()
+        if self.data.train is None:
+            raise DataError("the recipe names no training data. Give `data.train` or `data.builtin`")
+        for example in self._read(self.data.train):
+            if split_of(example.sources["source"], self.seed, shares) == split:
+                yield example
+
+
+def _paths(files: sections.Files | None) -> Iterator[Path]:
+    match files:
+        case None:
+            return
+        case str():
+            yield Path(files)
+        case tuple():
+            yield from map(Path, files)
+        case sections.Aligned(source=source, target=target):
+            yield from _paths(source)
+            yield from _paths(target)
+
+
+def _builtin(name: str, split: SplitName, seed: int) -> Iterator[Example]:
+    if name == "dates":
+        from seqloom.data.builtin import dates
+
+        return dates.examples(split, seed=seed)
+    raise DataError(f"there is no built-in task {name!r}")
+
+
+def _builtin_version(data: sections.Data) -> str:
+    """What a built-in task's examples depend on besides the recipe: the version of the library that holds its formats."""
+    if data.builtin is None:
+        return ""
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return f"{data.builtin}, Babel {version('Babel')}"
+    except PackageNotFoundError:
+        return data.builtin
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()

@@ -1,0 +1,135 @@
+"""From files to examples: what each format looks like. Every reader streams and hands what it cannot read to `report`."""
+
+from collections.abc import Iterator
+from itertools import chain, zip_longest
+from pathlib import PurePath
+from typing import Literal
+
+from seqloom.data.lines import Line, read_lines, require_file
+from seqloom.data.records import Blanks, Example, Origin, Problem, Report, empty_side, is_empty
+from seqloom.data.structured import read_jsonl, read_parquet
+from seqloom.data.tables import read_csv, read_tsv
+from seqloom.errors import UsageError
+from seqloom.recipe.sections import Aligned, Columns, Files
+
+Format = Literal["auto", "tsv", "csv", "jsonl", "parquet", "text"]
+
+_ENDINGS: dict[str, Format] = {
+    ".tsv": "tsv",
+    ".txt": "tsv",
+    ".csv": "csv",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".json": "jsonl",
+    ".parquet": "parquet",
+}
+
+
+def stream_examples(files: Files, *, format: Format, columns: Columns, report: Report) -> Iterator[Example]:  # noqa: A002
+    """Read the examples of one or many files, one after the other. Missing files are refused at once, before reading."""
+    if isinstance(files, Aligned):
+        return _stream_aligned(files, format, columns, report)
+    names = paths_of(files)
+    kinds = [format_of(name) if format == "auto" else format for name in names]
+    if format == "text":
+        raise UsageError(
+            "the format text needs two aligned files, found one list of files. "
+            "Give `source:` and `target:` files, or use the format tsv"
+        )
+    for name in names:
+        require_file(name)
+    return chain.from_iterable(read_file(name, kind, columns, report) for name, kind in zip(names, kinds, strict=True))
+
+
+def paths_of(files: str | tuple[str, ...]) -> tuple[str, ...]:
+    """List the files, be it one or many."""
+    return (files,) if isinstance(files, str) else tuple(files)
+
+
+def format_of(file: str) -> Format:
+    """Tell a file's format by its ending, .gz aside."""
+    ending = PurePath(file.removesuffix(".gz")).suffix.lower()
+    if ending not in _ENDINGS:
+        raise UsageError(
+            f"{file}: the ending {ending!r} does not tell the format. "
+            f"Use one of {', '.join(_ENDINGS)} (.gz may follow), or say the format: tsv, csv, jsonl or parquet"
+        )
+    return _ENDINGS[ending]
+
+
+def read_file(file: str, kind: Format, columns: Columns, report: Report) -> Iterator[Example]:
+    """Read one file of a known format."""
+    match kind:
+        case "tsv":
+            return read_tsv(file, columns, report)
+        case "csv":
+            return read_csv(file, columns, report)
+        case "jsonl":
+            return read_jsonl(file, columns, report)
+        case "parquet":
+            return read_parquet(file, columns, report)
+        case _:
+            raise ValueError(f"{kind} is not the format of a single file")
+
+
+# --- two aligned text files -----------------------------------------------------------------------------------------
+
+
+def _stream_aligned(files: Aligned, format: Format, columns: Columns, report: Report) -> Iterator[Example]:  # noqa: A002
+    if format not in ("auto", "text"):
+        raise UsageError(f"separate source and target files are plain text, but the format says {format}. Use auto or text")
+    if columns.weight is not None or columns.features:
+        raise UsageError("two aligned text files have no columns for a weight or features. Use the format tsv for those")
+    sources, targets = paths_of(files.source), paths_of(files.target)
+    if len(sources) != len(targets):
+        raise UsageError(
+            f"aligned files come in pairs, but there are {len(sources)} source and {len(targets)} target files. "
+            "Name as many of one as of the other, in the same order"
+        )
+    for name in (*sources, *targets):
+        require_file(name)
+    return chain.from_iterable(read_aligned(source, target, report) for source, target in zip(sources, targets, strict=True))
+
+
+def read_aligned(source_file: str, target_file: str, report: Report) -> Iterator[Example]:
+    """Pair line i of one file with line i of the other. Origins name the source file."""
+    blanks = Blanks(source_file, report)
+    sources, targets = read_lines(source_file, report), read_lines(target_file, report)
+    for left, right in zip_longest(sources, targets):
+        if left is None or right is None:
+            _check_tail(source_file, target_file, chain([left or right], sources, targets), left is None, report)
+            return
+        number, source = left
+        target = right[1]
+        if source is None or target is None:
+            continue
+        if is_empty(source) and is_empty(target):
+            blanks.skip(number)
+            continue
+        if blanks.run:
+            blanks.report_skipped()
+        if is_empty(source) or is_empty(target):
+            report(_empty_line(source_file if is_empty(source) else target_file, is_empty(source), number))
+        else:
+            yield Example({"source": source}, target, Origin(source_file, number))
+
+
+def _empty_line(file: str, in_source: bool, number: int) -> Problem:
+    return empty_side("source" if in_source else "target", Origin(file, number))
+
+
+def _check_tail(source_file: str, target_file: str, tail: Iterator[Line], source_ended: bool, report: Report) -> None:
+    """One file is over: what is left of the other may only be blank. Counts it, so that both counts can be named."""
+    first = last = 0
+    for number, line in tail:
+        first = first or number
+        if line is None or not is_empty(line):
+            last = number
+    if not last:
+        return
+    counts = (first - 1, last) if source_ended else (last, first - 1)
+    text = (
+        f"expected as many lines as in {target_file}, found {counts[0]:,} here and {counts[1]:,} there. "
+        "Line i of one file must belong to line i of the other: find where they part, and correct it."
+    )
+    report(Problem("unequal-lines", Origin(source_file, 0), text))

@@ -1,0 +1,122 @@
+"""What a file holds once it is read: examples that know where they came from, and the problems met on the way."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from math import isfinite
+from typing import Literal
+
+ProblemCode = Literal[
+    "bad-utf8",
+    "nul-character",
+    "over-long-line",
+    "damaged-file",
+    "malformed-record",
+    "wrong-columns",
+    "missing-column",
+    "not-text",
+    "empty-side",
+    "blank-line",
+    "bad-weight",
+    "unequal-lines",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """A place in a file. Lines count from 1 (rows, in Parquet); line 0 is the file as a whole."""
+
+    file: str
+    line: int
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}" if self.line else self.file
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One pair to learn from, or one source to predict from (then `target` is None)."""
+
+    sources: Mapping[str, str]
+    target: str | None
+    origin: Origin
+    weight: float = 1.0
+    features: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something that cannot be read as an example; `code` is stable, the text is for people."""
+
+    code: ProblemCode
+    origin: Origin
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.origin}: {self.text}"
+
+
+Report = Callable[[Problem], None]
+"""What a reader does with a problem: training raises it, the data doctor collects it and reads on."""
+
+
+def abbreviated(value: object, limit: int = 60) -> str:
+    """Show a value in a message: quoted, with invisible characters escaped, and never long."""
+    if isinstance(value, str | bytes):
+        return repr(value) if len(value) <= limit else f"{value[:limit]!r}..."
+    shown = repr(value)
+    return shown if len(shown) <= limit else f"{shown[:limit]}..."
+
+
+def is_empty(text: str) -> bool:
+    """Whether nothing but white space is there, so that a model would have nothing to read or write."""
+    return not text or text.isspace()
+
+
+def empty_side(side: str, origin: Origin) -> Problem:
+    """Say that one side of a pair is missing."""
+    return Problem("empty-side", origin, f"expected text in the {side}, found none. Fill it in or remove the pair.")
+
+
+def weight_of(value: object) -> float | None:
+    """Read an example's weight: a finite number that is not negative; None if it is not one."""
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        return None
+    if isinstance(value, str) and "_" in value:  # Python would read 1_000 as a number; nobody's table means that
+        return None
+    try:
+        weight = float(value)
+    except (ValueError, OverflowError):
+        return None
+    return weight if isfinite(weight) and weight >= 0 else None
+
+
+def bad_weight(value: object, origin: Origin) -> Problem:
+    """Say that a weight is not a usable number."""
+    expected = f"expected a weight that is a number of 0 or more, found {abbreviated(value)}."
+    return Problem("bad-weight", origin, f"{expected} Correct it, or choose another column for the weight.")
+
+
+class Blanks:
+    """Blank lines: tolerated at the very end of a file, where editors leave them, and reported anywhere else.
+
+    A run of blank lines is remembered by `skip`; the next line that is not blank makes it a problem (`report_skipped`).
+    """
+
+    def __init__(self, file: str, report: Report) -> None:
+        self.file = file
+        self.report = report
+        self.run = range(0)
+
+    def skip(self, line: int) -> None:
+        """Remember a blank line."""
+        if line != self.run.stop:
+            self.report_skipped()
+            self.run = range(line, line)
+        self.run = range(self.run.start, line + 1)
+
+    def report_skipped(self) -> None:
+        """Report the blank lines so far: something follows them."""
+        run, self.run = self.run, range(0)
+        for line in run:
+            text = "expected an example, found a blank line. Remove it; only the end of a file may have blank lines."
+            self.report(Problem("blank-line", Origin(self.file, line), text))

@@ -1,0 +1,217 @@
+"""Formats whose records have names and types: JSON lines and Parquet."""
+
+import gzip
+import json
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import Any
+
+from seqloom.data.lines import DAMAGE, LINE_LIMIT, ByteStream, damaged, nul_character, open_bytes, read_lines
+from seqloom.data.records import (
+    Blanks,
+    Example,
+    Origin,
+    Problem,
+    Report,
+    abbreviated,
+    bad_weight,
+    empty_side,
+    is_empty,
+    weight_of,
+)
+from seqloom.errors import MissingExtraError
+from seqloom.recipe.sections import Columns
+
+_JSON_NAMES = {type(None): "null", bool: "a truth value", int: "a number", float: "a number", list: "a list", dict: "an object"}
+
+
+@dataclass(frozen=True, slots=True)
+class Keys:
+    """Under which names a record holds the parts of an example."""
+
+    source: str
+    target: str
+    weight: str | None
+    features: tuple[str, ...]
+
+    @property
+    def all(self) -> list[str]:
+        """Every name, each once."""
+        weight = () if self.weight is None else (self.weight,)
+        return list(dict.fromkeys((self.source, self.target, *weight, *self.features)))
+
+
+class _RefusedError(Exception):
+    """A record that is no example; carries the problem out of the functions that look at its parts."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(str(problem))
+        self.problem = problem
+
+
+def example_of(record: Mapping[str, object], keys: Keys, origin: Origin, report: Report) -> Example | None:
+    """Build an example from named values; a value that does not fit is reported."""
+    try:
+        source, target = _side(record, keys.source, "source", origin), _side(record, keys.target, "target", origin)
+        weight = 1.0 if keys.weight is None else _weight(record, keys.weight, origin)
+        features = tuple(feature for key in keys.features for feature in _features(record, key, origin))
+    except _RefusedError as refused:
+        report(refused.problem)
+        return None
+    return Example({"source": source}, target, origin, weight, features)
+
+
+def _side(record: Mapping[str, object], key: str, side: str, origin: Origin) -> str:
+    text = _text(_value(record, key, origin), key, origin)
+    if is_empty(text):
+        raise _RefusedError(empty_side(side, origin))
+    return text
+
+
+def _weight(record: Mapping[str, object], key: str, origin: Origin) -> float:
+    value = _value(record, key, origin)
+    weight = weight_of(value)
+    if weight is None:
+        raise _RefusedError(bad_weight(value, origin))
+    return weight
+
+
+def _features(record: Mapping[str, object], key: str, origin: Origin) -> list[str]:
+    """Read a string or a list of strings; not there, null and empty all mean that the feature is absent."""
+    value = record.get(key)
+    values = value if isinstance(value, list) else [value]
+    return [text for one in values if one is not None and not is_empty(text := _text(one, key, origin))]
+
+
+def _value(record: Mapping[str, object], key: str, origin: Origin) -> object:
+    if key not in record:
+        found = ", ".join(abbreviated(name) for name in list(record)[:20]) or "none"
+        text = f"expected the key {key!r}, found {found}. Add it, or say in `columns` which keys to read."
+        raise _RefusedError(Problem("missing-column", origin, text))
+    return record[key]
+
+
+def _text(value: object, key: str, origin: Origin) -> str:
+    if not isinstance(value, str):
+        found = f"{_JSON_NAMES.get(type(value), type(value).__name__)}, {abbreviated(value)}"
+        text = f"expected a string for {key!r}, found {found}. Write it as a string."
+        raise _RefusedError(Problem("not-text", origin, text))
+    if "\0" in value:
+        raise _RefusedError(nul_character(value, origin))
+    if len(value) > LINE_LIMIT:
+        text = f"expected at most {LINE_LIMIT:,} characters for {key!r}, found {len(value):,}. Split or shorten it."
+        raise _RefusedError(Problem("over-long-line", origin, text))
+    try:
+        value.encode()
+    except UnicodeEncodeError as error:
+        text = f"expected Unicode text for {key!r}, found half of a surrogate pair at character {error.start + 1}. Remove it."
+        raise _RefusedError(Problem("bad-utf8", origin, text)) from None
+    return value
+
+
+# --- JSON lines -----------------------------------------------------------------------------------------------------
+
+
+def read_jsonl(file: str, columns: Columns, report: Report) -> Iterator[Example]:
+    """Read one JSON object from each line. Numbers mean nothing here: the keys are then source, target, weight, features."""
+    keys = Keys(
+        columns.source if isinstance(columns.source, str) else "source",
+        columns.target if isinstance(columns.target, str) else "target",
+        "weight" if isinstance(columns.weight, int) else columns.weight,
+        tuple(dict.fromkeys(key if isinstance(key, str) else "features" for key in columns.features)),
+    )
+    blanks = Blanks(file, report)
+    for number, line in read_lines(file, report):
+        if line is None:
+            continue
+        if is_empty(line):
+            blanks.skip(number)
+            continue
+        if blanks.run:
+            blanks.report_skipped()
+        origin = Origin(file, number)
+        record = _json_object(line, origin, report)
+        if record is not None and (example := example_of(record, keys, origin, report)):
+            yield example
+
+
+def _json_object(line: str, origin: Origin, report: Report) -> dict[str, object] | None:
+    found = None
+    try:
+        record: object = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        found = f"{abbreviated(line)} ({error})"
+    else:
+        if isinstance(record, dict):
+            return record
+        found = abbreviated(line)
+    text = f"expected one JSON object on the line, found {found}. Write one object a line."
+    report(Problem("malformed-record", origin, text))
+    return None
+
+
+# --- Parquet --------------------------------------------------------------------------------------------------------
+
+
+def read_parquet(file: str, columns: Columns, report: Report) -> Iterator[Example]:
+    """Read the rows of a Parquet file, a batch at a time. Origins count rows from 1."""
+    try:
+        from pyarrow import ArrowException
+        from pyarrow.parquet import ParquetFile
+    except ImportError:
+        raise MissingExtraError("Reading Parquet files", "parquet") from None
+    with ExitStack() as stack:
+        try:
+            table = stack.enter_context(ParquetFile(stack.enter_context(_seekable(file))))
+            keys = _parquet_keys(columns, list(table.schema_arrow.names), Origin(file, 0), report)
+            if keys is None:
+                return
+            yield from _parquet_examples(table, keys, file, report)
+        except (ArrowException, *DAMAGE) as error:
+            report(damaged(file, error))
+
+
+def _seekable(file: str) -> ByteStream:
+    """Open the file so that Parquet's footer can be read first; a compressed one goes through a temporary file."""
+    stream = open_bytes(file)
+    if not isinstance(stream, gzip.GzipFile):
+        return stream
+    unpacked = tempfile.TemporaryFile()  # noqa: SIM115 - the caller closes it
+    with stream:
+        shutil.copyfileobj(stream, unpacked)
+    unpacked.seek(0)
+    return unpacked
+
+
+def _parquet_keys(columns: Columns, names: list[str], origin: Origin, report: Report) -> Keys | None:
+    """Find the columns in the schema, by name or by number."""
+
+    def name(column: int | str) -> str:
+        return column if isinstance(column, str) else names[column - 1] if column <= len(names) else f"number {column}"
+
+    weight = None if columns.weight is None else name(columns.weight)
+    keys = Keys(name(columns.source), name(columns.target), weight, tuple(map(name, columns.features)))
+    missing = [repr(key) for key in keys.all if key not in names]
+    if not missing:
+        return keys
+    text = f"expected a column {' and '.join(missing)}, found {', '.join(map(repr, names[:20]))}. Name these in `columns`."
+    report(Problem("missing-column", origin, text))
+    return None
+
+
+def _parquet_examples(table: Any, keys: Keys, file: str, report: Report) -> Iterator[Example]:
+    row = 1
+    for batch in table.iter_batches(batch_size=1024, columns=keys.all):
+        try:
+            records: list[dict[str, object]] = batch.to_pylist()
+        except UnicodeDecodeError as error:
+            text = f"expected UTF-8 in {len(batch)} rows from here on, but {error}. Write the file again with valid strings."
+            report(Problem("bad-utf8", Origin(file, row), text))
+            records = []
+        for number, record in enumerate(records, row):
+            if example := example_of(record, keys, Origin(file, number), report):
+                yield example
+        row += len(batch)

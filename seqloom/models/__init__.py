@@ -1,0 +1,1 @@
+"""The models, in torch: cells, attention, bridges, encoders, decoders, and the stepper that search sees."""

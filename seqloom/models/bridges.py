@@ -1,0 +1,187 @@
+"""Bridges: how the decoder sees the source. As its first state only, the same at every step, or by attention."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import assert_never
+
+import torch
+from torch import Tensor, nn
+
+from seqloom.models.attention import Attention, Carry, Keys, build_attention
+from seqloom.models.memory import CellState, Memory
+from seqloom.recipe import sections
+
+Memories = Mapping[str, Memory]
+"""One memory per source, by the source's name."""
+
+
+@dataclass(frozen=True)
+class Link:
+    """What of the sources is read at every step: one context [B, 1, C] for all steps, or keys per source to attend to."""
+
+    context: Tensor | None = None
+    keys: Mapping[str, Keys] = field(default_factory=dict)
+
+    def select(self, sentences: Tensor) -> "Link":
+        """Keep the given sentences."""
+        context = None if self.context is None else self.context[sentences]
+        return Link(context, {name: keys.select(sentences) for name, keys in self.keys.items()})
+
+
+@dataclass(frozen=True)
+class BridgeRead:
+    """What was read for each query: context [B, Q, C] (None without one), weights [B, H, Q, S] by source, carry, loss terms."""
+
+    context: Tensor | None
+    weights: Mapping[str, Tensor]
+    carry: Mapping[str, Carry]
+    penalties: Mapping[str, Tensor]
+
+
+class Bridge(nn.Module):
+    """Sees nothing by itself: `kind: none`, and the base of the others. context_size: C, 0 without a context."""
+
+    context_size = 0
+
+    def start(self, memories: Memories) -> tuple[CellState, ...] | None:  # noqa: ARG002
+        """The decoder's first state, leaves [B, D] per layer; None means zeros."""
+        return None
+
+    def link(self, memories: Memories) -> Link:  # noqa: ARG002
+        """What of the sources is read at every step, prepared once."""
+        return Link()
+
+    def carry(self, link: Link) -> Mapping[str, Carry]:  # noqa: ARG002
+        """What the attentions remember before the first step."""
+        return {}
+
+    def read(self, query: Tensor, link: Link, carry: Mapping[str, Carry]) -> BridgeRead:  # noqa: ARG002
+        """What the queries [B, Q, D] see of the sources."""
+        return BridgeRead(None, {}, carry, {})
+
+
+class InitialBridge(Bridge):
+    """Option 1 (E3): `s_0 = f(h_T)`, the identity or dense layers, and nothing afterwards."""
+
+    def __init__(self, start: sections.Start, decoder: "DecoderShape", memory_sizes: Mapping[str, int]) -> None:
+        super().__init__()
+        self.first = Start(start.dense, decoder, sum(memory_sizes.values()))
+
+    def start(self, memories: Memories) -> tuple[CellState, ...]:
+        """`s_0` of every decoder layer."""
+        first: tuple[CellState, ...] = self.first(memories)
+        return first
+
+
+class EveryStepBridge(InitialBridge):
+    """Option 2 (E4): `s_0` as in option 1, and `h_T` in the cell's input at every step."""
+
+    def __init__(self, start: sections.Start, decoder: "DecoderShape", memory_sizes: Mapping[str, int]) -> None:
+        super().__init__(start, decoder, memory_sizes)
+        self.context_size = sum(memory_sizes.values())
+
+    def link(self, memories: Memories) -> Link:
+        """The summaries of all sources, side by side."""
+        return Link(context=torch.cat([memory.summary for memory in memories.values()], dim=-1)[:, None])
+
+    def read(self, query: Tensor, link: Link, carry: Mapping[str, Carry]) -> BridgeRead:
+        """The same context for every query."""
+        if link.context is None:
+            raise TypeError("the link of an every_step bridge has a context")
+        return BridgeRead(link.context.expand(-1, query.shape[1], -1), {}, carry, {})
+
+
+class AttentionBridge(InitialBridge):
+    """`s_0`, and a fresh context at every step (A1): one attention per source, contexts side by side."""
+
+    def __init__(self, section: sections.AttentionBridge, decoder: "DecoderShape", memory_sizes: Mapping[str, int]) -> None:
+        super().__init__(section.start, decoder, memory_sizes)
+        self.attentions = nn.ModuleDict(
+            {name: build_attention(section.attention, decoder.size, size) for name, size in memory_sizes.items()}
+        )
+        self.context_size = sum(self._attention(name).context_size for name in memory_sizes)
+
+    def _attention(self, name: str) -> Attention:
+        attention = self.attentions[name]
+        if not isinstance(attention, Attention):
+            raise TypeError(attention)
+        return attention
+
+    def link(self, memories: Memories) -> Link:
+        """Keys of every source."""
+        return Link(keys={name: self._attention(name).prepare(memory) for name, memory in memories.items()})
+
+    def carry(self, link: Link) -> Mapping[str, Carry]:
+        """The carry of every attention."""
+        return {name: self._attention(name).start(keys) for name, keys in link.keys.items()}
+
+    def read(self, query: Tensor, link: Link, carry: Mapping[str, Carry]) -> BridgeRead:
+        """A context per query, from all sources."""
+        reads = {name: self._attention(name)(query, keys, carry[name]) for name, keys in link.keys.items()}
+        return BridgeRead(
+            context=torch.cat([read.context for read in reads.values()], dim=-1),
+            weights={name: read.weights for name, read in reads.items()},
+            carry={name: read.carry for name, read in reads.items()},
+            penalties={f"{name}.{term}": value for name, read in reads.items() for term, value in read.penalties.items()},
+        )
+
+
+@dataclass(frozen=True)
+class DecoderShape:
+    """What a bridge must know of the decoder: its width, its layers, the leaves of a layer's state."""
+
+    size: int
+    layers: int
+    leaves: int
+
+
+class Start(nn.Module):
+    """`s_0 = f(h_T)` for every layer and leaf of the decoder's state (E3).
+
+    Layers meet their counterparts where encoder and decoder have equally many; else every decoder layer starts from the
+    encoder's last one. A leaf meets its counterpart too: h from h, s from s (C3), where the encoder has both.
+    """
+
+    def __init__(self, dense: int, decoder: DecoderShape, memory_size: int) -> None:
+        super().__init__()
+        self.decoder = decoder
+        self.leaves = nn.ModuleList(_dense(dense, memory_size, decoder.size) for _ in range(decoder.layers * decoder.leaves))
+
+    def forward(self, memories: Memories) -> tuple[CellState, ...]:
+        """The first state, leaves [B, D]."""
+        return tuple(
+            tuple(
+                self.leaves[layer * self.decoder.leaves + leaf](self._final(memories, layer, leaf))
+                for leaf in range(self.decoder.leaves)
+            )
+            for layer in range(self.decoder.layers)
+        )
+
+    def _final(self, memories: Memories, layer: int, leaf: int) -> Tensor:
+        parts = []
+        for memory in memories.values():
+            state = memory.finals[layer] if len(memory.finals) == self.decoder.layers else memory.finals[-1]
+            parts.append(state[leaf] if leaf < len(state) else state[0])
+        return torch.cat(parts, dim=-1)
+
+
+def _dense(count: int, memory_size: int, size: int) -> nn.Module:
+    layers: list[nn.Module] = []
+    for index in range(count):
+        layers += [nn.Linear(memory_size if index == 0 else size, size), nn.Tanh()]
+    return nn.Sequential(*layers)  # without layers: the identity
+
+
+def build_bridge(section: sections.Bridge, decoder: DecoderShape, memory_sizes: Mapping[str, int]) -> Bridge:
+    """The bridge that a recipe names, between a decoder and sources of the given memory widths."""
+    match section:
+        case sections.NoBridge():
+            return Bridge()
+        case sections.InitialBridge(start=start):
+            return InitialBridge(start, decoder, memory_sizes)
+        case sections.EveryStepBridge(start=start):
+            return EveryStepBridge(start, decoder, memory_sizes)
+        case sections.AttentionBridge():
+            return AttentionBridge(section, decoder, memory_sizes)
+        case _:
+            assert_never(section)

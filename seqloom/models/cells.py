@@ -1,0 +1,155 @@
+"""Recurrent cells (C1-C3): one step of a tanh RNN, a GRU or an LSTM.
+
+A step has two parts: what the inputs alone contribute, `project`, which can be computed for all steps at once, and what
+needs the previous state, `step`. Inputs come in parts, [e; c] say, each with a matrix of its own: U [e; c] = U_e e + U_c c.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from typing import assert_never
+
+import torch
+from torch import Tensor, nn
+
+from seqloom.models.memory import CellState
+from seqloom.recipe import sections
+
+Squash = Callable[[Tensor], Tensor]
+"""The lectures' sigma, "a squashing non-linearity": tanh, or the logistic function. Gates are always logistic."""
+
+
+class Cell(nn.Module, ABC):
+    """One layer's step. part_sizes: widths of the input's parts. gates: how many vectors of width `size` a step computes."""
+
+    num_leaves = 1
+
+    def __init__(self, part_sizes: Sequence[int], size: int, *, gates: int, squash: Squash) -> None:
+        super().__init__()
+        self.size = size
+        self.squash = squash
+        # One bias is enough: the first part carries it.
+        matrices = [nn.Linear(part, gates * size, bias=index == 0) for index, part in enumerate(part_sizes)]
+        for matrix in matrices:
+            nn.init.xavier_uniform_(matrix.weight)
+        nn.init.zeros_(matrices[0].bias)
+        self.inputs = nn.ModuleList(matrices)
+
+    def project(self, first: Tensor) -> Tensor:
+        """What the first part of the input contributes, `U_1 x_1 + b` for all gates: [..., I_1] -> [..., gates * D]."""
+        projected: Tensor = self.inputs[0](first)
+        return projected
+
+    def extend(self, projected: Tensor, *others: Tensor) -> Tensor:
+        """Add what the other parts contribute, `U_2 x_2 + ...`."""
+        for matrix, part in zip(self.inputs[1:], others, strict=True):
+            projected = projected + matrix(part)
+        return projected
+
+    @abstractmethod
+    def step(self, projected: Tensor, state: CellState) -> CellState:
+        """The next state from the projected inputs [..., gates * D] and the state before."""
+
+    def zeros(self, *shape: int, like: Tensor) -> CellState:
+        """A state of zeros of the given leading shape."""
+        return tuple(like.new_zeros(*shape, self.size) for _ in range(self.num_leaves))
+
+
+def _recurrent(size: int, gates: int, *, bias: bool = False) -> nn.Linear:
+    """A matrix from state to gates. Orthogonal blocks neither shrink nor blow up a state over many steps."""
+    matrix = nn.Linear(size, gates * size, bias=bias)
+    for block in matrix.weight.data.chunk(gates):
+        nn.init.orthogonal_(block)
+    if bias:
+        nn.init.zeros_(matrix.bias)
+    return matrix
+
+
+class RnnCell(Cell):
+    """C1: `s_t = sigma(U x_t + W s_{t-1} + b)`."""
+
+    def __init__(self, part_sizes: Sequence[int], size: int, squash: Squash) -> None:
+        super().__init__(part_sizes, size, gates=1, squash=squash)
+        self.recurrent = _recurrent(size, 1)
+
+    def step(self, projected: Tensor, state: CellState) -> CellState:
+        """One step of C1."""
+        return (self.squash(projected + self.recurrent(state[0])),)
+
+
+class GruCell(Cell):
+    """C2, the lectures' form: the state is reset before the matrix, `s~_t = sigma(W (o_t * s_{t-1}) + U x_t + b)`."""
+
+    def __init__(self, part_sizes: Sequence[int], size: int, squash: Squash) -> None:
+        super().__init__(part_sizes, size, gates=3, squash=squash)
+        self.gates = _recurrent(size, 2)
+        self.candidate = _recurrent(size, 1)
+
+    def step(self, projected: Tensor, state: CellState) -> CellState:
+        """One step of C2; gates in the order o, i."""
+        (before,) = state
+        for_gates, for_candidate = projected.tensor_split([2 * self.size], dim=-1)
+        reset, keep = torch.sigmoid(for_gates + self.gates(before)).chunk(2, dim=-1)
+        candidate = self.squash(for_candidate + self.candidate(reset * before))
+        return (torch.lerp(candidate, before, keep),)  # i * s + (1 - i) * s~
+
+
+class TorchGruCell(Cell):
+    """C2 as torch computes it: the state is reset after the matrix, `s~_t = sigma(o_t * (W s_{t-1} + c) + U x_t + b)`."""
+
+    def __init__(self, part_sizes: Sequence[int], size: int, squash: Squash) -> None:
+        super().__init__(part_sizes, size, gates=3, squash=squash)
+        self.recurrent = _recurrent(size, 3, bias=True)
+
+    def step(self, projected: Tensor, state: CellState) -> CellState:
+        """One step; gates in the order o, i, as torch's r, z."""
+        (before,) = state
+        for_gates, for_candidate = projected.tensor_split([2 * self.size], dim=-1)
+        from_gates, from_candidate = self.recurrent(before).tensor_split([2 * self.size], dim=-1)
+        reset, keep = torch.sigmoid(for_gates + from_gates).chunk(2, dim=-1)
+        candidate = self.squash(for_candidate + reset * from_candidate)
+        return (torch.lerp(candidate, before, keep),)
+
+
+class LstmCell(Cell):
+    """C3: the state is (h, s); `h` is what the rest of the model sees."""
+
+    num_leaves = 2
+
+    def __init__(self, part_sizes: Sequence[int], size: int, squash: Squash) -> None:
+        super().__init__(part_sizes, size, gates=4, squash=squash)
+        self.recurrent = _recurrent(size, 4)
+        with torch.no_grad():  # a fresh cell remembers: gradients reach far from the first update on
+            self.get_parameter("inputs.0.bias")[:size] = 1.0
+
+    def step(self, projected: Tensor, state: CellState) -> CellState:
+        """One step of C3; gates in the order f, i, o, then the candidate."""
+        hidden, memory = state
+        total = projected + self.recurrent(hidden)
+        for_gates, for_candidate = total.tensor_split([3 * self.size], dim=-1)
+        forget, write, output = torch.sigmoid(for_gates).chunk(3, dim=-1)
+        memory = forget * memory + write * self.squash(for_candidate)
+        return output * self.squash(memory), memory
+
+
+def build_cell(section: sections.Recurrence, part_sizes: Sequence[int]) -> Cell:
+    """The cell that a recipe names, for inputs of the given parts."""
+    squash: Squash = torch.tanh if section.activation == "tanh" else torch.sigmoid
+    match section.cell:
+        case "rnn":
+            return RnnCell(part_sizes, section.size, squash)
+        case "gru":
+            kind = TorchGruCell if section.reset == "after" else GruCell
+            return kind(part_sizes, section.size, squash)
+        case "lstm":
+            return LstmCell(part_sizes, section.size, squash)
+        case _:
+            assert_never(section.cell)
+
+
+def unroll(cell: Cell, projected: Tensor, state: CellState) -> CellState:
+    """Run a cell over all steps: projected [B, T, gates * D], state leaves [B, D] -> states after each step, [B, T, D]."""
+    states = []
+    for step in projected.unbind(dim=1):
+        state = cell.step(step, state)
+        states.append(state)
+    return tuple(torch.stack(leaf, dim=1) for leaf in zip(*states, strict=True))

@@ -1,0 +1,72 @@
+"""Encoders: each reads one source into a Memory."""
+
+import torch
+from torch import Tensor, nn
+
+from seqloom.models.cells import Cell, build_cell, unroll
+from seqloom.models.memory import CellState, Memory
+from seqloom.recipe import sections
+
+
+class TextEncoder(nn.Module):
+    """Reads symbols one after the other, `h_t = RNN(h_{t-1}, x_t)` (E2), in one direction or two, in one layer or several.
+
+    No step needs a mask: what lies behind a sequence's end cannot flow into its real positions, because a sequence that is
+    read backwards is first turned round within its own length.
+    """
+
+    def __init__(self, section: sections.TextEncoder, vocabulary_size: int) -> None:
+        super().__init__()
+        self.memory_size = section.memory_size
+        self.embedding = build_embedding(vocabulary_size, section.embedding)
+        self.dropout = nn.Dropout(section.dropout)
+        widths = [section.embedding] + [section.memory_size] * (section.layers - 1)
+        self.forwards = nn.ModuleList(build_cell(section, [width]) for width in widths)
+        self.backwards = nn.ModuleList(build_cell(section, [width]) for width in widths if section.bidirectional)
+
+    def forward(self, symbols: Tensor, lengths: Tensor) -> Memory:
+        """Symbols [B, S], lengths [B] -> Memory."""
+        mask = torch.arange(symbols.shape[1], device=symbols.device) < lengths[:, None]
+        turned = turn_round(symbols.shape[1], lengths)
+        states: Tensor = self.embedding(symbols)
+        finals = []
+        for index, cell in enumerate(self.forwards):
+            states = self.dropout(states)
+            leaves = self._read(cell, states)
+            ends = _at(leaves, lengths - 1)
+            if self.backwards:
+                ahead = self._read(self.backwards[index], _gather(states, turned))
+                ends = tuple(torch.cat(pair, dim=-1) for pair in zip(ends, _at(ahead, lengths - 1), strict=True))
+                leaves = (torch.cat([leaves[0], _gather(ahead[0], turned)], dim=-1),)
+            states = leaves[0]
+            finals.append(ends)
+        return Memory(states, mask, finals[-1][0], tuple(finals))
+
+    def _read(self, cell: nn.Module, inputs: Tensor) -> CellState:
+        if not isinstance(cell, Cell):
+            raise TypeError(cell)
+        return unroll(cell, cell.project(inputs), cell.zeros(len(inputs), like=inputs))
+
+
+def build_embedding(vocabulary_size: int, size: int) -> nn.Embedding:
+    """Rows of unit expected length: with tied weights the output layer starts calm, and sums of parts stay alike in scale."""
+    embedding = nn.Embedding(vocabulary_size, size)
+    nn.init.normal_(embedding.weight, std=size**-0.5)
+    return embedding
+
+
+def turn_round(width: int, lengths: Tensor) -> Tensor:
+    """Positions [B, S] that turn each sequence round within its own length and leave padding where it is."""
+    positions = torch.arange(width, device=lengths.device)
+    mirrored = lengths[:, None] - 1 - positions
+    return torch.where(mirrored >= 0, mirrored, positions)
+
+
+def _gather(states: Tensor, positions: Tensor) -> Tensor:
+    return states.gather(1, positions[:, :, None].expand_as(states))
+
+
+def _at(leaves: CellState, positions: Tensor) -> CellState:
+    """The states at one position of each sequence; zeros, the state before the first symbol, where the position is -1."""
+    rows = torch.arange(len(positions), device=positions.device)
+    return tuple(leaf[rows, positions].masked_fill(positions[:, None] < 0, 0.0) for leaf in leaves)

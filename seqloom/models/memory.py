@@ -1,0 +1,26 @@
+"""What an encoder writes and a bridge reads.
+
+Letters in this package: B batch, S source positions, T target positions, Q queries (target positions, or rows of a beam),
+K rows of a beam, H heads, D width, V vocabulary.
+"""
+
+from dataclasses import dataclass
+
+from torch import Tensor
+
+CellState = tuple[Tensor, ...]
+"""A cell's state: first what output, query and summary see (s of a GRU, h of an LSTM), then what only the cell sees."""
+
+
+@dataclass(frozen=True)
+class Memory:
+    """One source as the encoder wrote it.
+
+    states [B, S, D], one vector per position; mask [B, S], True where real; summary [B, D], one vector for all of it, from
+    real positions only; finals: the last state of each layer, leaves [B, D], from which a decoder may start.
+    """
+
+    states: Tensor
+    mask: Tensor
+    summary: Tensor
+    finals: tuple[CellState, ...]

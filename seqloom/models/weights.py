@@ -1,0 +1,53 @@
+"""A model's weights as named arrays, and the device they live on."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy.typing as npt
+import torch
+
+from seqloom.errors import RecipeError, RunError
+from seqloom.models.encoder_decoder import EncoderDecoder, build_model
+from seqloom.recipe.sections import Recipe
+
+Arrays = dict[str, npt.NDArray[Any]]
+
+
+def choose_device(name: str) -> torch.device:
+    """The device that a recipe asks for; `auto` takes CUDA if there is any, else the CPU."""
+    available = {"cpu": True, "cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available()}
+    if name == "auto":
+        return torch.device("cuda" if available["cuda"] else "cpu")
+    if not available[name]:
+        here = ", ".join(kind for kind, there in available.items() if there)
+        raise RecipeError(f"device: {name} is not available here. Available: {here}. Use `device: auto`")
+    return torch.device(name)
+
+
+def weight_arrays(model: EncoderDecoder) -> Arrays:
+    """A copy of all weights by name; tied ones once."""
+    return {name: parameter.detach().cpu().numpy().copy() for name, parameter in model.named_parameters()}
+
+
+def load_weight_arrays(model: EncoderDecoder, arrays: Mapping[str, npt.NDArray[Any]], *, where: str) -> None:
+    """Put weights into a model of the same recipe; `where` names their file in errors."""
+    parameters = dict(model.named_parameters())
+    if parameters.keys() != arrays.keys():
+        odd = sorted(parameters.keys() ^ arrays.keys())[:3]
+        raise RunError(f"{where}: its weights are not those of this recipe's model (differing: {', '.join(odd)})")
+    with torch.no_grad():
+        for name, parameter in parameters.items():
+            if tuple(arrays[name].shape) != tuple(parameter.shape):
+                raise RunError(
+                    f"{where}: {name} has shape {arrays[name].shape}; the recipe's model has {tuple(parameter.shape)}"
+                )
+            parameter.copy_(torch.from_numpy(arrays[name]))
+
+
+def restored_model(
+    recipe: Recipe, vocabulary_sizes: Mapping[str, int], arrays: Mapping[str, npt.NDArray[Any]], *, where: str
+) -> EncoderDecoder:
+    """A model with the given weights, on the recipe's device."""
+    model = build_model(recipe, vocabulary_sizes)
+    load_weight_arrays(model, arrays, where=where)
+    return model.to(choose_device(recipe.device))

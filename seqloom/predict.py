@@ -1,0 +1,246 @@
+"""The one object that the command line, a server and a notebook hold: a trained model, or several as an ensemble."""
+
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+
+from seqloom.backends import OpenedModel, SourceStepper, open_model
+from seqloom.data.batches import Batch, IntArray, Padded
+from seqloom.data.examples import Example, Origin
+from seqloom.data.prepared import SOURCE, TARGET
+from seqloom.data.vocabulary import Encoded, Vocabulary
+from seqloom.errors import DataError, UsageError
+from seqloom.metrics import Item
+from seqloom.predictions import Alignment, Candidate, Prediction
+from seqloom.recipe import Recipe
+from seqloom.recipe.sections import Beam, Exhaustive, Sample, Search
+from seqloom.search.contracts import Hypothesis, State, Stepper
+from seqloom.search.dispatch import run
+from seqloom.search.ensembles import Ensemble, EnsembleState
+from seqloom.search.settings import Request, longest_outputs
+from seqloom.symbols import UNKNOWN
+
+Input = str | Mapping[str, Any] | Example
+"""What one may ask a prediction for: a text, a mapping with `source` and perhaps `features`, or an example."""
+
+BATCH_SIZE = 64
+_CHUNK = 1024
+"""A stream is read so many inputs at a time: enough to sort by length, few enough that answers keep coming."""
+
+Progress = Callable[[int], None]
+
+
+@dataclass(frozen=True)
+class Scored:
+    """`log p(y | x)` of a given target: in all, and per symbol, `end` included."""
+
+    log_prob: float
+    symbols: tuple[str, ...]
+    log_probs: tuple[float, ...]
+
+    def as_json(self) -> dict[str, Any]:
+        """The object that `score --json` prints."""
+        return {"log_prob": self.log_prob, "symbols": list(self.symbols), "log_probs": list(self.log_probs)}
+
+
+class Predictor:
+    """Opened models that share their vocabularies; the first one's recipe gives the default search."""
+
+    def __init__(self, models: Sequence[OpenedModel]) -> None:
+        if not models:
+            raise UsageError("a predictor needs at least one model")
+        self._steppers: list[SourceStepper] = [model.stepper for model in models]
+        self._combined: Stepper = models[0].stepper if len(models) == 1 else Ensemble(self._steppers)
+        self.vocabularies: Mapping[str, Vocabulary] = models[0].vocabularies
+        self.recipe: Recipe = models[0].recipe
+
+    @classmethod
+    def load(cls, *folders: str | Path) -> Self:
+        """Open the best weights of one run, or of several as an ensemble."""
+        models = [open_model(Path(folder)) for folder in folders]
+        for folder, model in zip(folders[1:], models[1:], strict=True):
+            for name, vocabulary in models[0].vocabularies.items():
+                if model.vocabularies[name].to_json() != vocabulary.to_json():
+                    raise UsageError(
+                        f"{folder}: its {name} vocabulary differs from that of {folders[0]}, so they cannot vote on symbols. "
+                        "Train the members of an ensemble on the same data with the same vocabularies"
+                    )
+        return cls(models)
+
+    # --- predicting -------------------------------------------------------------------------------------------------
+
+    def predict(
+        self,
+        inputs: Sequence[Input],
+        *,
+        search: Search | None = None,
+        nbest: int = 1,
+        prefix: str = "",
+        batch_size: int = BATCH_SIZE,
+        progress: Progress = lambda count: None,
+    ) -> list[Prediction]:
+        """The best outputs for each input, in the order of the inputs.
+
+        A result depends neither on its neighbours nor on `nbest`. prefix: what every output must begin with.
+        """
+        section = search or self.recipe.search
+        _check_nbest(nbest, section)
+        examples = [_example(one, number) for number, one in enumerate(inputs)]
+        encoded = [self._encode(example) for example in examples]
+        forced = self.vocabularies[TARGET].encode_targets([prefix])[0]
+        found: list[list[Hypothesis]] = [[]] * len(examples)
+        order = np.argsort([len(one.ids) for one in encoded], kind="stable")
+        for start in range(0, len(order), batch_size):
+            chosen = order[start : start + batch_size]
+            for index, hypotheses in zip(
+                chosen, self._search([encoded[one] for one in chosen], chosen, section, forced), strict=True
+            ):
+                found[index] = hypotheses
+            progress(len(chosen))
+        return [
+            self._prediction(example, source, hypotheses[:nbest])
+            for example, source, hypotheses in zip(examples, encoded, found, strict=True)
+        ]
+
+    def predict_stream(self, inputs: Iterable[Input], **wishes: Any) -> Iterator[Prediction]:
+        """Predictions for a stream of any length, in order, taking the wishes that `predict` takes."""
+        remaining = iter(inputs)
+        while chunk := list(itertools.islice(remaining, _CHUNK)):
+            yield from self.predict(chunk, **wishes)
+
+    def _encode(self, example: Example) -> Encoded:
+        return self.vocabularies[SOURCE].encode_source(example.sources[SOURCE], example.features)
+
+    def _search(self, encoded: Sequence[Encoded], keys: IntArray, section: Search, forced: IntArray) -> list[list[Hypothesis]]:
+        source = Padded.of([one.ids for one in encoded])
+        vocabulary = self.vocabularies[TARGET]
+        limits = np.maximum(longest_outputs(section, source.lengths), len(forced) + 1)
+        request = Request(
+            limits=limits,
+            keys=np.asarray(keys, dtype=np.int64),
+            prefixes=[forced] * len(encoded) if len(forced) else (),
+            forbid=np.asarray([vocabulary.find(symbol) for symbol in section.forbid], dtype=np.int64),
+            source_lengths={SOURCE: source.lengths},
+        )
+        return run(self._combined, self._start({SOURCE: source}, len(encoded)), section, request)
+
+    def _start(self, sources: Mapping[str, Padded], count: int) -> State:
+        states = tuple(stepper.start(sources, count) for stepper in self._steppers)
+        return states[0] if len(states) == 1 else EnsembleState(states)
+
+    def _prediction(self, example: Example, source: Encoded, hypotheses: Sequence[Hypothesis]) -> Prediction:
+        candidates = [self._candidate(one, source) for one in hypotheses]
+        return Prediction(dict(example.sources), candidates[0], tuple(candidates[1:]), example.features)
+
+    def _candidate(self, hypothesis: Hypothesis, source: Encoded) -> Candidate:
+        vocabulary = self.vocabularies[TARGET]
+        alignment = {
+            name: Alignment(weights.astype(np.float32), source.symbols, source.spans)
+            for name, weights in hypothesis.weights.items()
+        }
+        return Candidate(
+            text=vocabulary.decode(hypothesis.tokens),
+            tokens=vocabulary.symbols(hypothesis.tokens),
+            score=float(hypothesis.score),
+            log_prob=float(hypothesis.log_prob),
+            log_probs=tuple(float(one) for one in hypothesis.log_probs),
+            alignment=alignment,
+            finished=hypothesis.finished,
+        )
+
+    # --- scoring ----------------------------------------------------------------------------------------------------
+
+    def score(
+        self, examples: Sequence[Example], *, batch_size: int = BATCH_SIZE, progress: Progress = lambda count: None
+    ) -> list[Scored]:
+        """`log p(y | x)` of given targets, in their order. An ensemble's probabilities are averaged per symbol."""
+        vocabulary = self.vocabularies[TARGET]
+        sources = [self._encode(example).ids for example in examples]
+        targets = vocabulary.encode_targets([_target(example) for example in examples])
+        found: list[Scored] = [Scored(0.0, (), ())] * len(examples)
+        order = np.argsort([len(one) for one in sources], kind="stable")
+        for start in range(0, len(order), batch_size):
+            chosen = order[start : start + batch_size]
+            batch = Batch(
+                {SOURCE: Padded.of([sources[one] for one in chosen])},
+                Padded.of([targets[one] for one in chosen]),
+                np.ones(len(chosen), dtype=np.float32),
+                tuple(examples[one].origin for one in chosen),
+            )
+            rows = self._score(batch)
+            for index, row, length, labels in zip(chosen, rows, batch.labels.lengths, batch.labels.values, strict=True):
+                found[index] = Scored(
+                    float(row[:length].sum()), vocabulary.symbols(labels[:length]), tuple(map(float, row[:length]))
+                )
+            progress(len(chosen))
+        return found
+
+    def _score(self, batch: Batch) -> np.ndarray[Any, np.dtype[np.float64]]:
+        rows = np.stack([stepper.score(batch).astype(np.float64) for stepper in self._steppers])
+        mean: np.ndarray[Any, np.dtype[np.float64]] = np.logaddexp.reduce(rows, axis=0) - np.log(len(rows))
+        return mean
+
+    # --- judging ----------------------------------------------------------------------------------------------------
+
+    def items(self, examples: Sequence[Example], predictions: Sequence[Prediction]) -> list[Item]:
+        """What metrics need of each prediction. References are the texts as given, not as the vocabulary would spell them.
+
+        A reference symbol outside the vocabulary can never be matched: two unknowns need not be the same.
+        """
+        vocabulary = self.vocabularies[TARGET]
+        targets = vocabulary.encode_targets([_target(example) for example in examples])
+        written = vocabulary.encode_targets([prediction.text for prediction in predictions])
+        return [
+            Item(
+                hypothesis=prediction.text,
+                references=(_target(example),),
+                hypothesis_symbols=tuple(symbols.tolist()),
+                references_symbols=(tuple(-1 if symbol == UNKNOWN else symbol for symbol in target.tolist()),),
+                source_length=len(self._encode(example).ids),
+            )
+            for example, prediction, target, symbols in zip(examples, predictions, targets, written, strict=True)
+        ]
+
+
+def _example(one: Input, number: int) -> Example:
+    match one:
+        case Example():
+            return one
+        case str():
+            return Example({SOURCE: one}, None, Origin("input", number + 1))
+        case Mapping():
+            unknown = set(one) - {SOURCE, "features"}
+            if unknown or SOURCE not in one:
+                raise UsageError(f"input {number + 1}: expected the keys `source` and perhaps `features`, found {sorted(one)}")
+            features = one.get("features", ())
+            return Example({SOURCE: str(one[SOURCE])}, None, Origin("input", number + 1), features=_features(features))
+
+
+def _features(value: object) -> tuple[str, ...]:
+    if isinstance(value, str):
+        return (value,)
+    if isinstance(value, Sequence):
+        return tuple(map(str, value))
+    raise UsageError(f"features: expected a text or a list of texts, found {value!r}")
+
+
+def _target(example: Example) -> str:
+    if example.target is None:
+        raise DataError(f"{example.origin}: this line has no target, so there is nothing to compare with. Give both columns")
+    return example.target
+
+
+def _check_nbest(nbest: int, section: Search) -> None:
+    match section:
+        case Beam(width=most):
+            remedy = f"the beam is {most} wide. Use --beam {nbest} or wider"
+        case Sample(count=most) | Exhaustive(count=most):
+            remedy = f"the search keeps {most}. Raise its count"
+        case _:
+            most, remedy = 1, "greedy search finds one output. Use --beam"
+    if not 1 <= nbest <= most:
+        raise UsageError(f"{nbest} best outputs were asked for, but {remedy}")

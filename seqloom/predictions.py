@@ -1,0 +1,111 @@
+"""What comes out of a model, as plain data: the one form that commands, views, servers and notebooks share."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+FloatArray = npt.NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Alignment:
+    """Where the model looked in one source while it wrote.
+
+    weights [H, T, S]: one distribution over source positions per head and output symbol (T counts `end`).
+    symbols: the S source symbols as a person reads them, `begin`/`end` marks and features included.
+    spans: per source symbol, its start and end in the original text; equal numbers for marks and features.
+    """
+
+    weights: FloatArray
+    symbols: tuple[str, ...]
+    spans: tuple[tuple[int, int], ...]
+
+    @property
+    def mean(self) -> FloatArray:
+        """The weights averaged over heads, [T, S]."""
+        averaged: FloatArray = self.weights.mean(axis=0)
+        return averaged
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One output. `tokens` are its symbols as a person reads them; the last one is `<end>` if it is finished.
+
+    log_prob: the plain sum of log_probs, one per token. score: what ranked it (length-normalised under beam search).
+    """
+
+    text: str
+    tokens: tuple[str, ...]
+    score: float
+    log_prob: float
+    log_probs: tuple[float, ...]
+    alignment: Mapping[str, Alignment] = field(default_factory=dict)
+    finished: bool = True
+
+    def as_json(self) -> dict[str, Any]:
+        """The candidate as JSON-ready data; alignments as nested lists averaged over heads."""
+        return {
+            "text": self.text,
+            "score": self.score,
+            "log_prob": self.log_prob,
+            "tokens": list(self.tokens),
+            "log_probs": list(self.log_probs),
+            "finished": self.finished,
+            "alignment": {
+                name: {"symbols": list(one.symbols), "weights": np.round(one.mean, 5).tolist()}
+                for name, one in self.alignment.items()
+            },
+        }
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """The best output for one example, and the further ones that were asked for (`alternatives`, best first)."""
+
+    sources: Mapping[str, str]
+    best: Candidate
+    alternatives: tuple[Candidate, ...] = ()
+    features: tuple[str, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """The best output as text."""
+        return self.best.text
+
+    @property
+    def score(self) -> float:
+        """What ranked the best output."""
+        return self.best.score
+
+    @property
+    def log_prob(self) -> float:
+        """The log-probability of the best output, a plain sum over its symbols."""
+        return self.best.log_prob
+
+    @property
+    def tokens(self) -> tuple[str, ...]:
+        """The symbols of the best output."""
+        return self.best.tokens
+
+    @property
+    def alignment(self) -> Mapping[str, Alignment]:
+        """Per source, where the model looked while it wrote the best output."""
+        return self.best.alignment
+
+    @property
+    def candidates(self) -> tuple[Candidate, ...]:
+        """All outputs, best first."""
+        return (self.best, *self.alternatives)
+
+    def as_json(self) -> dict[str, Any]:
+        """The object that `predict --json` prints. With one source, `source` is its text; else a mapping of texts."""
+        source = next(iter(self.sources.values())) if len(self.sources) == 1 else dict(self.sources)
+        return {
+            "source": source,
+            "features": list(self.features),
+            **self.best.as_json(),
+            "alternatives": [one.as_json() for one in self.alternatives],
+        }

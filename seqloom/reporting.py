@@ -1,0 +1,128 @@
+"""Collects what a report shows: curves from the run's records, and quality on test examples measured now."""
+
+from collections.abc import Callable, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from seqloom.data.corpus import Corpus
+from seqloom.data.examples import Example
+from seqloom.errors import RunError
+from seqloom.metrics import HIGHER_IS_BETTER, evaluate, intervals, sentence_scores
+from seqloom.predict import Predictor
+from seqloom.predictions import Prediction
+from seqloom.recipe import jars, to_yaml
+from seqloom.runs import RunFolder
+from seqloom.views import report as views
+from seqloom.views.charts import Panel
+
+_EXTREMES = 8
+_MAPS = 4
+_CURVES = ("exact_match", "symbol_error_rate", "cer", "wer", "bleu", "chrf")
+
+
+def collect_report(path: Path, *, most: int = 2000, progress: Callable[[int], None] = lambda count: None) -> views.Report:
+    """The report of a run. most: at most so many test examples (validation ones if there is no test split) are decoded."""
+    run = RunFolder.open(path)
+    predictor = Predictor.load(path)
+    split, examples = _examples(run, most)
+    predictions = predictor.predict(examples, progress=progress)
+    items = predictor.items(examples, predictions)
+    evaluation = evaluate(items)
+    margins = intervals(items)
+    names = list(evaluation.metrics)
+    chosen = run.recipe.training.validation.metric
+    ranked = _ranked(examples, predictions, sentence_scores(items, chosen if chosen in names else "cer"))
+    return views.Report(
+        title=path.name,
+        summary=dict(jars(run.recipe))["task"],
+        facts=_facts(run, len(examples), split),
+        notes=_notes(run),
+        metrics=[views.Metric(name, evaluation.metrics[name], margins[name], evaluation.signatures[name]) for name in names],
+        panels=_panels(run),
+        validation=_validation_rows(run),
+        by_length=evaluation.by_length,
+        best=ranked[:_EXTREMES],
+        worst=ranked[-_EXTREMES:][::-1],
+        maps=[one.prediction for one in _varied(ranked, _MAPS)],
+        recipe_text=to_yaml(run.recipe),
+    )
+
+
+def _examples(run: RunFolder, most: int) -> tuple[str, list[Example]]:
+    corpus = Corpus(run.recipe.data, run.recipe.seed)
+    for split in ("test", "validation"):
+        examples = list(islice(corpus.examples(split), most)) if corpus.has(split) else []
+        if examples:
+            return split, examples
+    raise RunError(f"{run.path}: its recipe has neither test nor validation examples to report on")
+
+
+def _ranked(examples: Sequence[Example], predictions: Sequence[Prediction], scores: Sequence[float]) -> list[views.Example]:
+    """All examples, the best first; among equals the surer one first."""
+    rows = sorted(zip(scores, predictions, examples, strict=True), key=lambda row: (-row[0], -row[1].score))
+    return [views.Example(prediction, example.target or "") for _, prediction, example in rows]
+
+
+def _varied(ranked: Sequence[views.Example], count: int) -> list[views.Example]:
+    """Some from all over the ranking: the best, the worst, and what lies between."""
+    if len(ranked) <= count:
+        return list(ranked)
+    return [ranked[round(index * (len(ranked) - 1) / (count - 1))] for index in range(count)]
+
+
+def _facts(run: RunFolder, count: int, split: str) -> list[tuple[str, str]]:
+    counters = run.counters() or {}
+    weights, _ = run.load_weights()
+    return [
+        ("parameters", f"{sum(array.size for array in weights.values()):,}"),
+        ("examples", ", ".join(f"{number:,} {name}" for name, number in run.facts["examples"].items())),
+        (
+            "steps",
+            f"{counters.get('step', 0):,} ({counters.get('finished') or 'unfinished'}), best {counters.get('best_step', 0):,}",
+        ),
+        (
+            "training time",
+            f"{counters.get('seconds', 0.0) / 60:.1f} minutes on {run.facts['threads']} threads, {run.facts['precision']}",
+        ),
+        ("measured on", f"{count:,} {split} examples, search: {run.recipe.search.kind}"),
+        ("versions", ", ".join(f"{name} {version}" for name, version in run.facts["versions"].items())),
+    ]
+
+
+def _notes(run: RunFolder) -> list[str]:
+    validations = [record for record in run.metrics() if record["kind"] == "validation"]
+    if not validations:
+        return ["This run has not been validated yet."]
+    if not validations[-1]["uses_source"]:
+        return ["The model does not use its source: with wrong sources its loss is nearly the same."]
+    last = validations[-1]
+    return [f"The model uses its source: loss {last['loss']:.4f}, with wrong sources {_number(last['shuffled_loss'])}."]
+
+
+def _number(value: float | None) -> str:
+    return "unknown" if value is None else f"{value:.4f}"
+
+
+def _panels(run: RunFolder) -> list[Panel]:
+    records = run.metrics()
+    train = [record for record in records if record["kind"] == "train"]
+    validation = [record for record in records if record["kind"] == "validation"]
+    panels = [Panel("Loss per symbol", {"training": _points(train, "loss"), "validation": _points(validation, "loss")})]
+    rising = {name: _points(validation, name) for name in _CURVES if HIGHER_IS_BETTER[name]}
+    falling = {name: _points(validation, name) for name in _CURVES if not HIGHER_IS_BETTER[name]}
+    panels += [Panel("Validation, higher is better", rising), Panel("Validation, lower is better", falling)]
+    return [*panels, Panel("Learning rate", {"learning rate": _points(train, "learning_rate")})]
+
+
+def _points(records: Sequence[dict[str, Any]], name: str) -> list[tuple[float, float]]:
+    return [(record["step"], record[name]) for record in records if record.get(name) is not None]
+
+
+def _validation_rows(run: RunFolder) -> list[dict[str, float | str]]:
+    wanted = ("step", "seconds", "loss", "shuffled_loss", *_CURVES)
+    return [
+        {name: record[name] for name in wanted if record.get(name) is not None}
+        for record in run.metrics()
+        if record["kind"] == "validation"
+    ]

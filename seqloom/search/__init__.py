@@ -1,0 +1,22 @@
+"""Search over any stepper, in NumPy: greedy, beam, sampling, exhaustive, ensembles."""
+
+from seqloom.search.contracts import Hypotheses, Hypothesis, State, Step, Stepper
+from seqloom.search.dispatch import run, search
+from seqloom.search.ensembles import Ensemble, EnsembleState
+from seqloom.search.settings import Request, longest_outputs
+from seqloom.search.traces import Trace
+
+__all__ = [
+    "Ensemble",
+    "EnsembleState",
+    "Hypotheses",
+    "Hypothesis",
+    "Request",
+    "State",
+    "Step",
+    "Stepper",
+    "Trace",
+    "longest_outputs",
+    "run",
+    "search",
+]

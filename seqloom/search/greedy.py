@@ -1,0 +1,22 @@
+"""Greedy search (S1): the most probable symbol at every step. One wrong symbol can spoil all that follow."""
+
+from collections.abc import Generator
+
+import numpy as np
+
+from seqloom.recipe.sections import Greedy
+from seqloom.search.contracts import Hypotheses, State, Stepper
+from seqloom.search.settings import Request
+from seqloom.search.traces import Trace
+from seqloom.search.walk import Choice, Walk
+
+
+def greedy(stepper: Stepper, state: State, section: Greedy, request: Request) -> Generator[Trace, None, Hypotheses]:
+    """One hypothesis for each sentence; its score is its log-probability."""
+    walk = Walk(stepper, state, request, minimum_length=section.minimum_length)
+    while walk.goes_on:
+        step = walk.step()
+        ids, log_probs = walk.best(step, 1)
+        sums = walk.sums + log_probs[:, :, 0]
+        yield walk.write(step, Choice(np.zeros_like(ids[:, :, 0]), ids[:, :, 0], log_probs[:, :, 0], sums, scores=sums))
+    return walk.hypotheses(1)

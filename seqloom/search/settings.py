@@ -1,0 +1,78 @@
+"""What is asked of a search for a particular batch, as opposed to the recipe's section, which is the same for all batches."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from seqloom.errors import UsageError
+from seqloom.recipe.sections import SearchSection
+from seqloom.search.contracts import IntArray
+from seqloom.symbols import BEGIN, END
+
+
+@dataclass(frozen=True, eq=False)
+class Request:
+    """A batch of B sentences to be searched.
+
+    limits [B]: the longest output of each, `end` included, at least 1. keys [B]: who each sentence is, for sampling: draws
+    depend on the key, never on the place in the batch, so give equal keys only to sentences that may share their draws.
+    prefixes: none, or per sentence the symbols its output must begin with (maybe none); they count in log-probabilities and
+    lengths, and neither `forbid` nor a minimum length applies to them. forbid: symbols never to be written (`begin` never is).
+    source_lengths: per source name [B], how many positions are real. It cuts padding off the attention weights and out
+    of the coverage term; all positions of a source that is not named are real.
+    """
+
+    limits: IntArray
+    keys: IntArray
+    prefixes: Sequence[IntArray] = ()
+    forbid: IntArray = field(default_factory=lambda: np.zeros(0, np.int64))
+    source_lengths: Mapping[str, IntArray] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        counts = {"keys": len(self.keys), **{f"source_lengths[{name!r}]": len(n) for name, n in self.source_lengths.items()}}
+        if len(self.prefixes):
+            counts["prefixes"] = len(self.prefixes)
+        for name, count in counts.items():
+            if count != self.sentences:
+                raise UsageError(
+                    f"search request: `limits` is for {self.sentences} sentences, `{name}` for {count}. Give one per sentence"
+                )
+        if self.sentences and self.limits.min() < 1:
+            raise UsageError(f"search request: an output has 1 symbol at least; the smallest limit is {self.limits.min()}")
+        for sentence, prefix in enumerate(self.prefixes):
+            self._check_prefix(sentence, prefix)
+
+    def _check_prefix(self, sentence: int, prefix: IntArray) -> None:
+        if len(prefix) > self.limits[sentence]:
+            raise UsageError(
+                f"sentence {sentence}: its prefix has {len(prefix)} symbols, but its longest output {self.limits[sentence]}. "
+                "Shorten the prefix, or raise `length_extra`"
+            )
+        if np.any(prefix == BEGIN) or np.any(prefix[:-1] == END):
+            raise UsageError(
+                f"sentence {sentence}: its prefix is {prefix.tolist()}. `begin` ({BEGIN}) cannot be written, "
+                f"and nothing can follow `end` ({END}). Take them out"
+            )
+
+    @property
+    def sentences(self) -> int:
+        """B, the number of sentences."""
+        return len(self.limits)
+
+    def only(self, sentence: int) -> "Request":
+        """Make the request for one of the sentences alone."""
+        one = slice(sentence, sentence + 1)
+        return Request(
+            limits=self.limits[one],
+            keys=self.keys[one],
+            prefixes=self.prefixes[one],
+            forbid=self.forbid,
+            source_lengths={name: lengths[one] for name, lengths in self.source_lengths.items()},
+        )
+
+
+def longest_outputs(section: SearchSection, source_lengths: IntArray) -> IntArray:
+    """Compute the limits that a search section sets for sources of the given lengths [B]; 0 where there is no source."""
+    limits: IntArray = np.floor(section.length_factor * source_lengths).astype(np.int64) + section.length_extra
+    return np.maximum(limits, 1)

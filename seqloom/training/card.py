@@ -1,0 +1,52 @@
+"""The model card: what a run's model is, was trained on and can be expected to do, for whoever is handed the folder."""
+
+from seqloom.data.prepared import Prepared
+from seqloom.models.encoder_decoder import EncoderDecoder
+from seqloom.recipe import jars
+from seqloom.runs import RunFolder
+
+
+def model_card(run: RunFolder, model: EncoderDecoder, prepared: Prepared) -> str:
+    """The card as Markdown."""
+    best = _best(run)
+    values = "\n".join(
+        f"| {name} | {value:.4f} |" for name, value in best.items() if isinstance(value, float) and name != "seconds"
+    )
+    jar_lines = "\n".join(f"- **{name}**: {text}" for name, text in jars(run.recipe))
+    counts = ", ".join(f"{len(split):,} {name}" for name, split in prepared.splits.items())
+    versions = ", ".join(f"{name} {version}" for name, version in run.facts["versions"].items())
+    return f"""# Model card: {run.path.name}
+
+{jar_lines}
+
+- **Examples**: {counts}
+- **Parameters**: {model.num_parameters:,}
+- **Trained with**: {versions}; {run.facts["threads"]} threads, {run.facts["precision"]}
+
+## Validation (greedy search, best step {best.get("step", 0)})
+
+| measure | value |
+|---|---|
+{values}
+
+Error rates and matches are in percent. They hold for data like the validation split; on other data, measure with
+`seqloom evaluate`.
+
+## Use
+
+    seqloom predict {run.path.name} FILE
+    seqloom explain {run.path.name} "an input" --out map.html
+
+## Limits
+
+The model knows the symbols and patterns of its training data only; symbols outside its vocabulary read as unknown. An
+output's log-probability says how sure the model is, not whether it is right.
+"""
+
+
+def _best(run: RunFolder) -> dict[str, object]:
+    _, facts = run.load_weights()
+    for record in run.metrics():
+        if record["kind"] == "validation" and str(record["step"]) == facts["step"]:
+            return record
+    return {}

@@ -1,0 +1,230 @@
+"""What training shows: a live display on a terminal, plain lines elsewhere, or nothing."""
+
+import time
+from collections import deque
+from dataclasses import dataclass
+from typing import Protocol
+
+from rich.console import Console, Group
+from rich.live import Live
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.table import Table
+from rich.text import Text
+
+from seqloom.training.validation import Judgement
+
+_WINDOW = 50
+_PLAIN_SECONDS = 10.0
+
+
+@dataclass(frozen=True)
+class StepReport:
+    """One update: how many target symbols it saw, their mean loss, and the learning rate. seconds: of training so far."""
+
+    step: int
+    seconds: float
+    symbols: int
+    loss: float
+    learning_rate: float
+
+
+class Display(Protocol):
+    """What the loop tells its watcher."""
+
+    def say(self, text: str) -> None:
+        """Show a sentence."""
+        ...
+
+    def preparing(self, what: str, count: int) -> None:
+        """Data is being read: so many examples of it."""
+        ...
+
+    def started(self, *, step: int, total: int, steps_per_epoch: int, waste: float) -> None:
+        """Training begins, or goes on from `step`. waste: the share of padding."""
+        ...
+
+    def stepped(self, report: StepReport) -> None:
+        """One update is done."""
+        ...
+
+    def validated(self, step: int, judgement: Judgement, *, best: bool) -> None:
+        """The model was judged."""
+        ...
+
+    def closed(self) -> None:
+        """Training is over, or was interrupted."""
+        ...
+
+
+class SilentDisplay:
+    """Shows nothing: for Python callers."""
+
+    def say(self, text: str) -> None:
+        """Do not."""
+
+    def preparing(self, what: str, count: int) -> None:
+        """Do not."""
+
+    def started(self, *, step: int, total: int, steps_per_epoch: int, waste: float) -> None:
+        """Do not."""
+
+    def stepped(self, report: StepReport) -> None:
+        """Do not."""
+
+    def validated(self, step: int, judgement: Judgement, *, best: bool) -> None:
+        """Do not."""
+
+    def closed(self) -> None:
+        """Do not."""
+
+
+class _Rates:
+    """Tokens per second and mean loss over the last updates."""
+
+    def __init__(self) -> None:
+        self._recent: deque[tuple[float, int, float]] = deque(maxlen=_WINDOW)
+
+    def add(self, report: StepReport) -> None:
+        self._recent.append((report.seconds, report.symbols, report.loss))
+
+    @property
+    def tokens_per_second(self) -> float:
+        if len(self._recent) < 2:
+            return 0.0
+        spent = self._recent[-1][0] - self._recent[0][0]
+        return sum(symbols for _, symbols, _ in list(self._recent)[1:]) / spent if spent > 0 else 0.0
+
+    @property
+    def loss(self) -> float:
+        symbols = sum(symbols for _, symbols, _ in self._recent)
+        return sum(symbols * loss for _, symbols, loss in self._recent) / max(1, symbols)
+
+
+class PlainDisplay:
+    """Lines for logs: now and then where training stands, and every validation."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._rates = _Rates()
+        self._told = 0.0
+        self._total = 0
+
+    def say(self, text: str) -> None:
+        """Print it."""
+        self._console.print(text, highlight=False, soft_wrap=True, markup=False)
+
+    def preparing(self, what: str, count: int) -> None:
+        """Print now and then."""
+        if time.monotonic() - self._told > _PLAIN_SECONDS:
+            self._told = time.monotonic()
+            self.say(f"{what}: {count:,}")
+
+    def started(self, *, step: int, total: int, steps_per_epoch: int, waste: float) -> None:
+        """Print the plan."""
+        self._total = total
+        self._told = time.monotonic()
+        self.say(_plan(step, total, steps_per_epoch, waste))
+
+    def stepped(self, report: StepReport) -> None:
+        """Print now and then."""
+        self._rates.add(report)
+        if time.monotonic() - self._told > _PLAIN_SECONDS:
+            self._told = time.monotonic()
+            self.say(
+                f"step {report.step:,} of {self._total:,}  loss {self._rates.loss:.4f}  "
+                f"{self._rates.tokens_per_second:,.0f} tokens/s  {report.seconds:.0f} s"
+            )
+
+    def validated(self, step: int, judgement: Judgement, *, best: bool) -> None:
+        """Print loss and metrics."""
+        self.say(f"validation at step {step:,}: {_numbers(judgement)}{'  (best)' if best else ''}")
+        if not judgement.uses_source:
+            self.say(_UNUSED)
+
+    def closed(self) -> None:
+        """Nothing is open."""
+
+
+class LiveDisplay:
+    """A progress bar with numbers beside it, and the validations above, on a terminal."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._rates = _Rates()
+        self._numbers = Text("")
+        self._bar = Progress(
+            TextColumn("[bold]{task.description}"),
+            BarColumn(bar_width=None),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            TextColumn("left"),
+            TimeRemainingColumn(),
+            console=console,
+        )
+        self._task = self._bar.add_task("preparing", total=None)
+        self._live = Live(Group(self._bar, self._numbers), console=console, refresh_per_second=4, transient=True)
+        self._live.start()
+
+    def say(self, text: str) -> None:
+        """Print it above the bar."""
+        self._live.console.print(text, highlight=False, markup=False)
+
+    def preparing(self, what: str, count: int) -> None:
+        """Show the count in the bar's place."""
+        self._bar.update(self._task, description=what, completed=count)
+
+    def started(self, *, step: int, total: int, steps_per_epoch: int, waste: float) -> None:
+        """Show the plan and start the bar."""
+        self.say(_plan(step, total, steps_per_epoch, waste))
+        self._bar.reset(self._task, total=total, completed=step, description="training")
+
+    def stepped(self, report: StepReport) -> None:
+        """Move the bar."""
+        self._rates.add(report)
+        self._bar.update(self._task, completed=report.step)
+        rate = f"{self._rates.tokens_per_second:,.0f} tokens/s"
+        self._numbers.plain = f"loss {self._rates.loss:.4f}   {rate}   learning rate {report.learning_rate:.2e}"
+
+    def validated(self, step: int, judgement: Judgement, *, best: bool) -> None:
+        """Print numbers and a few samples above the bar."""
+        self.say(f"validation at step {step:,}: {_numbers(judgement)}{'  (best)' if best else ''}")
+        if not judgement.uses_source:
+            self.say(_UNUSED)
+        self._live.console.print(_samples(judgement))
+
+    def closed(self) -> None:
+        """Remove the bar."""
+        self._live.stop()
+
+
+_UNUSED = (
+    "  the model does not use its source: wrong sources give nearly the same loss. "
+    "Train longer; if it stays so, check that the columns belong together (seqloom check)"
+)
+
+
+def open_display() -> Display:
+    """A live display if standard error is a terminal, else plain lines there; results alone go to standard output."""
+    console = Console(stderr=True)
+    return LiveDisplay(console) if console.is_terminal else PlainDisplay(console)
+
+
+def _plan(step: int, total: int, steps_per_epoch: int, waste: float) -> str:
+    begin = f"going on from step {step:,}" if step else "starting"
+    return f"{begin}: {total:,} steps, {steps_per_epoch:,} an epoch, padding {100 * waste:.1f} %"
+
+
+def _numbers(judgement: Judgement) -> str:
+    return "  ".join(
+        f"{name} {value:.4f}" if name == "loss" else f"{name} {value:.1f}" for name, value in judgement.values.items()
+    )
+
+
+def _samples(judgement: Judgement) -> Table:
+    table = Table(box=None, padding=(0, 2), show_header=True, header_style="dim")
+    for title in ("source", "output", "wanted"):
+        table.add_column(title, overflow="ellipsis", no_wrap=True, max_width=48)
+    for prediction, reference in judgement.samples[:3]:
+        style = "green" if prediction.text == reference else "red"
+        table.add_row(Text(" | ".join(prediction.sources.values())), Text(prediction.text, style=style), Text(reference))
+    return table

@@ -1,0 +1,289 @@
+"""The training loop, readable from top to bottom.
+
+Every random choice is a function of (seed, step), and the order of batches of (seed, epoch): a resumed run is the same run.
+"""
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+import torch
+
+from seqloom.data.batches import Batch, BatchPlan, plan_epoch
+from seqloom.data.prepared import PreparedSplit
+from seqloom.errors import SeqloomError
+from seqloom.metrics import better
+from seqloom.models.encoder_decoder import EncoderDecoder
+from seqloom.models.weights import load_weight_arrays, weight_arrays
+from seqloom.recipe.sections import Plateau, Recipe
+from seqloom.runs import Checkpoint, RunFolder
+from seqloom.training.display import Display, StepReport
+from seqloom.training.journal import Journal
+from seqloom.training.machine import Precision
+from seqloom.training.optimisation import (
+    build_optimiser,
+    learning_rate_factor,
+    optimiser_arrays,
+    restore_optimiser,
+    set_learning_rate,
+)
+from seqloom.training.validation import Judge, Judgement
+
+LOG_EVERY = 20
+"""Steps between two lines of metrics.jsonl."""
+
+
+class DivergedError(SeqloomError):
+    """The loss or its gradient is no longer a number."""
+
+
+@dataclass
+class Progress:
+    """How far training has come: all that a resumed run must know beside weights and optimiser."""
+
+    step: int = 0
+    seconds: float = 0.0
+    best: float = math.nan
+    best_step: int = 0
+    stale: int = 0
+    """Validations since the best one."""
+    plateau_stale: int = 0
+    reductions: int = 0
+    logged_nll: float = 0.0
+    logged_symbols: int = 0
+    finished: str = ""
+    """Why training ended; empty while it goes on."""
+
+
+@dataclass
+class Plans:
+    """The batches of each epoch, made when the epoch begins. All epochs have equally many: lengths alone decide the cuts."""
+
+    split: PreparedSplit
+    recipe: Recipe
+    _epoch: int = -1
+    _plan: BatchPlan = field(default_factory=lambda: BatchPlan((), 0.0))
+
+    def of(self, epoch: int) -> BatchPlan:
+        """The plan of an epoch."""
+        if epoch != self._epoch:
+            training = self.recipe.training
+            self._plan = plan_epoch(
+                batch_lengths(self.split),
+                budget=training.batch_tokens,
+                most=training.batch_size,
+                seed=self.recipe.seed,
+                epoch=epoch,
+            )
+            self._epoch = epoch
+        return self._plan
+
+    @property
+    def steps_per_epoch(self) -> int:
+        """Updates in one epoch."""
+        return math.ceil(len(self.of(max(0, self._epoch)).batches) / self.recipe.training.accumulate)
+
+    def batches(self, step: int) -> list[Batch]:
+        """The batches whose gradients make up one update."""
+        epoch, index = divmod(step, self.steps_per_epoch)
+        many = self.recipe.training.accumulate
+        return [self.split.batch(numbers) for numbers in self.of(epoch).batches[index * many : (index + 1) * many]]
+
+
+def batch_lengths(split: PreparedSplit) -> list[Any]:
+    """Lengths of every side that a batch must hold; a target counts its `end`."""
+    return [split.lengths(side) + (1 if side == "target" else 0) for side in split.sides]
+
+
+def fit(
+    model: EncoderDecoder,
+    split: PreparedSplit,
+    recipe: Recipe,
+    run: RunFolder,
+    judge: Judge,
+    display: Display,
+    *,
+    precision: Precision,
+    stop_wanted: Callable[[], bool],
+) -> Progress:
+    """Train from the run's latest checkpoint, or from the start, until the recipe is fulfilled or a stop is wanted."""
+    training = recipe.training
+    plans = Plans(split, recipe)
+    total = min(training.steps or 10**12, training.epochs * plans.steps_per_epoch)
+    optimiser = build_optimiser(training.optimiser, model, training.learning_rate)
+    progress = _resume(model, optimiser, run)
+    journal = Journal(run, tensorboard=training.tensorboard, from_step=progress.step)
+    saved = began = time.monotonic()
+    before = progress.seconds
+    saved_step = progress.step
+    display.started(step=progress.step, total=total, steps_per_epoch=plans.steps_per_epoch, waste=plans.of(0).waste)
+
+    model.train()
+    while not progress.finished:
+        factor = learning_rate_factor(training.schedule, progress.step, total, progress.reductions)
+        set_learning_rate(optimiser, training.learning_rate * factor)
+        batches = plans.batches(progress.step)
+        nll = update(model, batches, optimiser, recipe, step=progress.step, precision=precision)
+        progress.step += 1
+        progress.logged_nll += nll
+        progress.logged_symbols += sum(batch.num_symbols for batch in batches)
+        progress.seconds = before + time.monotonic() - began
+        display.stepped(_report(progress, batches, nll, factor * training.learning_rate))
+        if progress.step % LOG_EVERY == 0:
+            _log(journal, progress, factor * training.learning_rate, plans)
+
+        last, stopping = progress.step >= total, stop_wanted()  # asked once, so that no stop goes unsaved
+        validating = last or _validates_at(progress.step, recipe, plans.steps_per_epoch)
+        if validating or stopping or _checkpoint_due(recipe, time.monotonic() - saved, progress.step - saved_step):
+            _require_finite_weights(model, batches, progress.step)
+            if validating:
+                judgement = judge.judge(model)
+                _take_in(judgement, progress, recipe, model, run)
+                progress.seconds = before + time.monotonic() - began
+                progress.finished = _reason_to_end(progress, recipe, last=last)
+                _record(judgement, progress, run, journal)
+                display.validated(progress.step, judgement, best=progress.best_step == progress.step)
+            _save(model, optimiser, progress, run)
+            saved, saved_step = time.monotonic(), progress.step
+        if stopping:
+            break
+    return progress
+
+
+def update(
+    model: EncoderDecoder,
+    batches: list[Batch],
+    optimiser: torch.optim.Optimizer,
+    recipe: Recipe,
+    *,
+    step: int,
+    precision: Precision,
+) -> float:
+    """One update from the gradients of all given batches; returns their summed `-log p`.
+
+    The loss is divided by the count of all batches together, so that accumulation follows the trajectory of one large batch.
+    """
+    count = max(sum(_count(batch, recipe.training.average) for batch in batches), 1e-9)
+    optimiser.zero_grad(set_to_none=True)
+    total = 0.0
+    for part, batch in enumerate(batches):
+        torch.manual_seed(_mixed(recipe.seed, step, part))
+        with torch.autocast(model.device.type, dtype=torch.bfloat16, enabled=precision == "bf16"):
+            loss = model(batch)
+        nll = float(loss.nll)
+        _require_finite(nll, [batch], step + 1)
+        (loss.objective / count).backward()
+        total += nll
+    norm = torch.nn.utils.clip_grad_norm_(model.parameters(), recipe.training.clip or math.inf)
+    _require_finite(float(norm), batches, step + 1)
+    optimiser.step()
+    return total
+
+
+def _count(batch: Batch, average: str) -> float:
+    """What a batch's loss is averaged over (L3): its symbols, or its sequences; each counts by its example's weight."""
+    per_example = batch.labels.lengths if average == "tokens" else np.ones(len(batch.weights))
+    return float((batch.weights * per_example).sum())
+
+
+def _mixed(*numbers: int) -> int:
+    return int(np.random.SeedSequence(numbers).generate_state(1, np.uint64)[0] >> np.uint64(1))
+
+
+def _require_finite_weights(model: EncoderDecoder, batches: list[Batch], step: int) -> None:
+    """Weights that are not numbers are neither judged nor saved."""
+    if not all(bool(torch.isfinite(parameter).all()) for parameter in model.parameters()):
+        _require_finite(math.nan, batches, step)
+
+
+def _require_finite(value: float, batches: list[Batch], step: int) -> None:
+    if math.isfinite(value):
+        return
+    origins = [origin for batch in batches for origin in batch.origins]
+    places = ", ".join(map(str, origins[:5]))
+    more = f" and {len(origins) - 5} more" if len(origins) > 5 else ""
+    raise DivergedError(
+        f"the loss is not a number any more at step {step}, on the examples {places}{more}. The last checkpoint and the "
+        "best weights are kept. Look at these examples, lower training.learning_rate, or set training.clip"
+    )
+
+
+def _validates_at(step: int, recipe: Recipe, steps_per_epoch: int) -> bool:
+    return step % (recipe.training.validation.every_steps or steps_per_epoch) == 0
+
+
+def _checkpoint_due(recipe: Recipe, seconds: float, steps: int) -> bool:
+    every = recipe.training.checkpoint
+    return seconds >= every.seconds or (every.steps is not None and steps >= every.steps)
+
+
+def _reason_to_end(progress: Progress, recipe: Recipe, *, last: bool) -> str:
+    patience = recipe.training.validation.patience
+    if last:
+        return "all steps done"
+    if patience is not None and progress.stale >= patience:
+        return f"no better for {patience} validations"
+    return ""
+
+
+def _take_in(judgement: Judgement, progress: Progress, recipe: Recipe, model: EncoderDecoder, run: RunFolder) -> None:
+    """Note whether this validation is the best so far, and keep the weights if it is."""
+    metric = recipe.training.validation.metric
+    value = judgement.values[metric]
+    if better(metric, value, progress.best):
+        progress.best, progress.best_step = value, progress.step
+        progress.stale = progress.plateau_stale = 0
+        run.save_weights(weight_arrays(model), {"step": str(progress.step), "metric": metric, "value": repr(value)})
+        return
+    progress.stale += 1
+    progress.plateau_stale += 1
+    schedule = recipe.training.schedule
+    if isinstance(schedule, Plateau) and progress.plateau_stale >= schedule.patience:
+        progress.reductions += 1
+        progress.plateau_stale = 0
+
+
+def _record(judgement: Judgement, progress: Progress, run: RunFolder, journal: Journal) -> None:
+    run.write_validation(progress.step, judgement.as_json())
+    record = {"kind": "validation", "step": progress.step, "seconds": round(progress.seconds, 2), **judgement.values}
+    journal.append({**record, "shuffled_loss": judgement.shuffled_loss, "uses_source": judgement.uses_source})
+
+
+def _log(journal: Journal, progress: Progress, learning_rate: float, plans: Plans) -> None:
+    journal.append(
+        {
+            "kind": "train",
+            "step": progress.step,
+            "epoch": round(progress.step / plans.steps_per_epoch, 3),
+            "loss": progress.logged_nll / max(1, progress.logged_symbols),
+            "learning_rate": learning_rate,
+            "seconds": round(progress.seconds, 2),
+        }
+    )
+    progress.logged_nll, progress.logged_symbols = 0.0, 0
+
+
+def _report(progress: Progress, batches: list[Batch], nll: float, learning_rate: float) -> StepReport:
+    symbols = sum(batch.num_symbols for batch in batches)
+    return StepReport(progress.step, progress.seconds, symbols, nll / max(1, symbols), learning_rate)
+
+
+def _resume(model: EncoderDecoder, optimiser: torch.optim.Optimizer, run: RunFolder) -> Progress:
+    checkpoint = run.load_checkpoint()
+    step = 0
+    progress = Progress()
+    if checkpoint is not None:
+        progress = Progress(**checkpoint.counters)
+        step = progress.step
+        load_weight_arrays(model, checkpoint.weights, where=f"checkpoint of step {step}")
+        restore_optimiser(optimiser, model, checkpoint.optimiser)
+    run.cut_back(step)
+    return progress
+
+
+def _save(model: EncoderDecoder, optimiser: torch.optim.Optimizer, progress: Progress, run: RunFolder) -> None:
+    needed = {} if progress.finished else optimiser_arrays(optimiser, model)
+    run.save_checkpoint(Checkpoint(weight_arrays(model), needed, asdict(progress)))

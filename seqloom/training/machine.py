@@ -1,0 +1,60 @@
+"""What the machine offers: threads, precision, versions. Chosen by capability, never by timing, and recorded in the run."""
+
+import os
+import platform
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Literal
+
+import torch
+
+Precision = Literal["fp32", "bf16"]
+_BF16_FLAGS = frozenset({"avx512_bf16", "amx_bf16", "bf16"})
+"""Processor flags, of x86 and of Arm, that mean bfloat16 products in hardware. Without them they are emulated, 100x slower."""
+
+
+def choose_precision(wanted: Literal["auto", "fp32", "bf16"], device: torch.device) -> Precision:
+    """The precision to train in: `auto` takes bfloat16 products where the hardware has them."""
+    if wanted != "auto":
+        return wanted
+    return "bf16" if _has_bf16(device) else "fp32"
+
+
+def _has_bf16(device: torch.device) -> bool:
+    if device.type == "cuda":
+        return bool(torch.cuda.is_bf16_supported())
+    return device.type == "cpu" and bool(_BF16_FLAGS & processor_flags())
+
+
+def processor_flags() -> frozenset[str]:
+    """What the processor says it can do; empty where it cannot be asked."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return frozenset()
+    for line in lines:
+        name, _, value = line.partition(":")
+        if name.strip() in {"flags", "Features"}:
+            return frozenset(value.split())
+    return frozenset()
+
+
+def choose_threads(wanted: int | None) -> int:
+    """How many threads to compute with: what the recipe says, else one per core that this process may use."""
+    if wanted is not None:
+        return wanted
+    own = os.environ.get("OMP_NUM_THREADS", "")
+    if own.isdigit() and int(own) > 0:
+        return int(own)
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def describe() -> dict[str, str]:
+    """The machine and the versions of what computes on it."""
+    facts = {"python": platform.python_version(), "machine": platform.machine(), "system": platform.system()}
+    for name in ("seqloom", "torch", "numpy", "tokenizers"):
+        try:
+            facts[name] = version(name)
+        except PackageNotFoundError:
+            facts[name] = "unknown"
+    return facts

@@ -1,0 +1,206 @@
+"""From a recipe to a finished run: prepare the data, open or make the run folder, train, write the model card."""
+
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from seqloom.backends import open_vocabularies
+from seqloom.data.batches import plan_epoch
+from seqloom.data.corpus import Corpus, SplitName
+from seqloom.data.prepared import Prepared, prepare
+from seqloom.errors import DataError, RunError
+from seqloom.models.encoder_decoder import EncoderDecoder, build_model
+from seqloom.models.weights import choose_device
+from seqloom.recipe import Recipe, differences, read_recipe, recipe_from
+from seqloom.recipe.sections import Aligned, Files
+from seqloom.runs import RunFolder
+from seqloom.training.card import model_card
+from seqloom.training.display import Display, SilentDisplay
+from seqloom.training.loop import Progress, batch_lengths, fit
+from seqloom.training.machine import Precision, choose_precision, choose_threads, describe
+from seqloom.training.validation import Judge
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a call of `train` ended. finished: why the training is complete; empty if it was interrupted before."""
+
+    path: Path
+    step: int
+    seconds: float
+    metric: str
+    best: float
+    finished: str
+
+
+def train(recipe: Recipe | Mapping[str, Any] | str | Path, out: str | Path, *, display: Display | None = None) -> Outcome:
+    """Train a recipe into a run folder, from the start or from where an unfinished run stopped."""
+    watched = display or SilentDisplay()
+    wanted = with_absolute_paths(_recipe(recipe))
+    path = Path(out)
+    there = RunFolder.open(path) if RunFolder.exists_at(path) else None
+    if there is not None:
+        _require_same_recipe(there, wanted)
+    known = open_vocabularies(there) if there is not None else None
+    prepared = prepare(Corpus(wanted.data, wanted.seed), watched.preparing, vocabularies=known)
+    _require_examples(prepared)
+    run = there or _create(path, wanted, prepared)
+    with run.locked():
+        _require_same_data(run, prepared)
+        return _train(run, prepared, watched)
+
+
+def _train(run: RunFolder, prepared: Prepared, display: Display) -> Outcome:
+    recipe = run.recipe
+    counters = run.counters()
+    if counters is not None and counters["finished"]:
+        display.say(f"{run.path}: this run is finished ({counters['finished']}). For another one, choose another --out")
+        return _outcome(run, Progress(**counters))
+    torch.set_num_threads(int(run.facts["threads"]))
+    torch.set_flush_denormal(True)
+    precision: Precision = run.facts["precision"]
+    sizes = {name: vocabulary.size for name, vocabulary in prepared.vocabularies.items()}
+    model = build_model(recipe, sizes).to(choose_device(recipe.device))
+    display.say(_greeting(recipe, prepared, model, precision, run))
+    with _stops_politely() as stop_wanted:
+        progress = fit(
+            model,
+            prepared.splits["train"],
+            recipe,
+            run,
+            _judge(recipe, prepared),
+            display,
+            precision=precision,
+            stop_wanted=stop_wanted,
+        )
+    if progress.finished:
+        run.write_text("model-card.md", model_card(run, model, prepared))
+    return _outcome(run, progress)
+
+
+def _outcome(run: RunFolder, progress: Progress) -> Outcome:
+    metric = run.recipe.training.validation.metric
+    return Outcome(run.path, progress.step, progress.seconds, metric, progress.best, progress.finished)
+
+
+def _recipe(recipe: Recipe | Mapping[str, Any] | str | Path) -> Recipe:
+    match recipe:
+        case Recipe():
+            return recipe
+        case Mapping():
+            return recipe_from(recipe)
+        case _:
+            return read_recipe(Path(recipe))
+
+
+def with_absolute_paths(recipe: Recipe) -> Recipe:
+    """The recipe with whole paths of its files, so that a run can be resumed and evaluated from any folder."""
+    data = recipe.data
+    return recipe.model_copy(
+        update={
+            "data": data.model_copy(
+                update={
+                    split: _absolute(getattr(data, split)) for split in ("train", "validation", "test") if getattr(data, split)
+                }
+            )
+        }
+    )
+
+
+def _absolute(files: Files) -> Files:
+    match files:
+        case Aligned(source=source, target=target):
+            return Aligned.model_validate({"source": _absolute(source), "target": _absolute(target)})
+        case str():
+            return str(Path(files).resolve())
+        case _:
+            return tuple(str(Path(one).resolve()) for one in files)
+
+
+def _create(path: Path, recipe: Recipe, prepared: Prepared) -> RunFolder:
+    facts = {
+        "versions": describe(),
+        "command": sys.argv,
+        "fingerprint": prepared.fingerprint,
+        "threads": choose_threads(recipe.training.threads),
+        "precision": choose_precision(recipe.training.precision, choose_device(recipe.device)),
+        "examples": {name: len(split) for name, split in prepared.splits.items()},
+    }
+    texts = {name: vocabulary.to_json() for name, vocabulary in prepared.vocabularies.items()}
+    return RunFolder.create(path, recipe, texts, facts)
+
+
+def _require_same_recipe(run: RunFolder, wanted: Recipe) -> None:
+    changed = differences(run.recipe, wanted)
+    if changed:
+        raise RunError(
+            f"{run.path}: holds a run of another recipe, so it cannot go on with this one. Differences (run -> now):\n  "
+            + "\n  ".join(changed)
+            + "\nUse the same recipe, or choose another --out"
+        )
+
+
+def _require_same_data(run: RunFolder, prepared: Prepared) -> None:
+    if run.facts["fingerprint"] != prepared.fingerprint:
+        raise RunError(
+            f"{run.path}: its data has changed since the run was started (content hash {run.facts['fingerprint'][:12]} then, "
+            f"{prepared.fingerprint[:12]} now). Restore the data, or choose another --out"
+        )
+
+
+def _require_examples(prepared: Prepared) -> None:
+    needed: tuple[SplitName, ...] = ("train", "validation")
+    for name in needed:
+        split = prepared.splits.get(name)
+        if split is None or not len(split):
+            dropped = f" ({split.dropped} were longer than data.maximum_length)" if split is not None and split.dropped else ""
+            raise DataError(
+                f"there are no {name} examples{dropped}. Give more data, name a file in data.{name}, or raise data.split"
+            )
+
+
+def _judge(recipe: Recipe, prepared: Prepared) -> Judge:
+    split = prepared.splits["validation"]
+    plan = plan_epoch(batch_lengths(split), budget=recipe.training.batch_tokens, most=None, seed=0, epoch=0, shuffle=False)
+    examples = list(islice(Corpus(recipe.data, recipe.seed).examples("validation"), recipe.training.validation.examples))
+    return Judge(recipe, prepared, plan, examples)
+
+
+def _greeting(recipe: Recipe, prepared: Prepared, model: EncoderDecoder, precision: Precision, run: RunFolder) -> str:
+    counts = ", ".join(f"{len(split):,} {name}" for name, split in prepared.splits.items())
+    dropped = sum(split.dropped for split in prepared.splits.values())
+    too_long = f" ({dropped:,} longer than {recipe.data.maximum_length} symbols left out)" if dropped else ""
+    sizes = ", ".join(f"{vocabulary.size:,} {name}" for name, vocabulary in prepared.vocabularies.items())
+    return (
+        f"examples: {counts}{too_long}; symbols: {sizes}; parameters: {model.num_parameters:,}; "
+        f"{precision} on {model.device}, {run.facts['threads']} threads"
+    )
+
+
+@contextmanager
+def _stops_politely() -> Iterator[Callable[[], bool]]:
+    """Turn the first Ctrl-C, or a request to terminate, into a wish that the loop grants between two steps."""
+    wanted = threading.Event()
+    if threading.current_thread() is not threading.main_thread():
+        yield wanted.is_set
+        return
+
+    def wish(number: int, frame: object) -> None:  # noqa: ARG001
+        if wanted.is_set():
+            raise KeyboardInterrupt
+        wanted.set()
+
+    previous = {number: signal.signal(number, wish) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield wanted.is_set
+    finally:
+        for number, handler in previous.items():
+            signal.signal(number, handler)

@@ -1,0 +1,185 @@
+"""The report of a run: one self-contained page from plain data that the caller has collected."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from seqloom.predictions import Prediction
+from seqloom.views import heatmap
+from seqloom.views.charts import Panel, bar_chart, line_chart, spoken
+from seqloom.views.differences import marked_pair
+from seqloom.views.page import foreign, number, page, text
+
+_RANGE = ("from", "to", "count")
+_PERCENT = 100.0
+
+
+@dataclass(frozen=True)
+class Metric:
+    """One measured quality. interval: the ends of its 95 % confidence interval. signature: how exactly it was computed."""
+
+    name: str
+    value: float
+    interval: tuple[float, float] | None = None
+    signature: str = ""
+
+
+@dataclass(frozen=True)
+class Example:
+    """A prediction beside what it should have been. note: anything to say of it, such as its number of errors."""
+
+    prediction: Prediction
+    reference: str
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Report:
+    """All that a report shows; whatever is empty is left out.
+
+    facts: label and value, such as the size of the model. panels: charts over training. validation: one row per validation,
+    as a table. by_length: rows with `from`, `to`, `count` and one value in 0-100 per metric. best and worst: examples.
+    maps: predictions whose attention is shown. recipe_text: the resolved recipe. notes: sentences at the top.
+    """
+
+    title: str
+    summary: str = ""
+    facts: Sequence[tuple[str, str]] = ()
+    notes: Sequence[str] = ()
+    metrics: Sequence[Metric] = ()
+    panels: Sequence[Panel] = ()
+    validation: Sequence[Mapping[str, float | str]] = ()
+    by_length: Sequence[Mapping[str, float]] = ()
+    best: Sequence[Example] = ()
+    worst: Sequence[Example] = ()
+    maps: Sequence[Prediction] = ()
+    recipe_text: str = ""
+
+
+def to_html(report: Report) -> str:
+    """Write the report as one HTML page that needs no network."""
+    body = "".join(
+        (
+            _header(report),
+            _section("Quality", _metrics(report.metrics)),
+            _section("Training", _charts(line_chart(panel) for panel in report.panels) + _validation(report.validation)),
+            _section("Quality by source length", _charts(_by_length(report.by_length))),
+            _section("Worst outputs", _examples(report.worst)),
+            _section("Best outputs", _examples(report.best)),
+            _section("Attention", "".join(heatmap.component(one) for one in report.maps)),
+            _section("Recipe", _recipe(report.recipe_text)),
+        )
+    )
+    styles, scripts = (*heatmap.STYLES, "report.css"), heatmap.SCRIPTS if report.maps else ()
+    return page(report.title, f'<main class="report">{body}</main>', styles=styles, scripts=scripts)
+
+
+def _header(report: Report) -> str:
+    summary = f'<p class="summary" dir="auto">{text(report.summary)}</p>' if report.summary else ""
+    facts = "".join(f'<div><dt>{text(label)}</dt><dd dir="auto">{text(value)}</dd></div>' for label, value in report.facts)
+    notes = "".join(f'<p class="remark" dir="auto">{text(note)}</p>' for note in report.notes)
+    listed = f'<dl class="facts">{facts}</dl>' if facts else ""
+    return f'<header><h1 dir="auto">{text(report.title)}</h1>{summary}{notes}{listed}</header>'
+
+
+def _section(title: str, content: str) -> str:
+    return f"<section><h2>{text(title)}</h2>{content}</section>" if content else ""
+
+
+def _metrics(metrics: Sequence[Metric]) -> str:
+    if not metrics:
+        return ""
+    rows = "".join(_metric_row(one) for one in metrics)
+    head = "<tr><th>metric</th><th class=num>value</th><th class=num>95 % interval</th><th></th><th>computed as</th></tr>"
+    return f'<div class="wide"><table class="metrics"><thead>{head}</thead><tbody>{rows}</tbody></table></div>'
+
+
+def _metric_row(metric: Metric) -> str:
+    interval = ""
+    if metric.interval is not None:
+        interval = f"{number(metric.interval[0], 2)} \u2013 {number(metric.interval[1], 2)}"
+    return (
+        f"<tr><th>{text(metric.name)}</th><td class='num value'>{number(metric.value, 2)}</td>"
+        f"<td class='num'>{interval}</td><td>{_interval_bar(metric)}</td>"
+        f"<td class='signature'>{text(metric.signature)}</td></tr>"
+    )
+
+
+def _interval_bar(metric: Metric) -> str:
+    """Draw the value and its interval on a line from 0 to 100, for metrics that live there."""
+    low, high = metric.interval or (metric.value, metric.value)
+    if not 0 <= low <= high <= _PERCENT:
+        return ""
+    place, start = metric.value * 1.6, low * 1.6
+    return (
+        '<svg class="sl" width="164" height="12" viewBox="-2 0 164 12" aria-hidden="true">'
+        '<line class="axis" x1="0" x2="160" y1="6" y2="6"/>'
+        f'<rect class="accent bar" x="{start:.1f}" y="3" width="{max((high - low) * 1.6, 1):.1f}" height="6" rx="1"/>'
+        f'<rect class="ink" x="{place - 0.75:.1f}" y="0" width="1.5" height="12"/></svg>'
+    )
+
+
+def _charts(charts: Iterable[str]) -> str:
+    drawn = "".join(charts)
+    return f'<div class="charts">{drawn}</div>' if drawn else ""
+
+
+def _validation(rows: Sequence[Mapping[str, float | str]]) -> str:
+    if not rows:
+        return ""
+    columns = list(dict.fromkeys(name for row in rows for name in row))
+    head = "".join(f"<th class=num>{text(name)}</th>" for name in columns)
+    body = "".join(
+        "<tr>" + "".join(f"<td class=num>{_cell(row.get(name, ''))}</td>" for name in columns) + "</tr>" for row in rows
+    )
+    table = f'<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
+    return f"<details><summary>All {len(rows)} validations</summary>{table}</details>"
+
+
+def _cell(value: float | str) -> str:
+    return text(value) if isinstance(value, str) else spoken(value)
+
+
+def _by_length(rows: Sequence[Mapping[str, float]]) -> list[str]:
+    """One chart per metric; below each bar the range of source lengths and how many examples fell into it."""
+    names = list(dict.fromkeys(name for row in rows for name in row if name not in _RANGE))
+    return [
+        bar_chart(
+            name,
+            [(_length_range(row), row[name], f"n={int(row.get('count', 0))}") for row in rows if name in row],
+            highest=_PERCENT if name == "exact_match" else None,
+            x_label="symbols in the source",
+        )
+        for name in names
+    ]
+
+
+def _length_range(row: Mapping[str, float]) -> str:
+    low, high = int(row["from"]), int(row["to"])
+    return str(low) if low == high else f"{low}\u2013{high}"
+
+
+def _examples(examples: Sequence[Example]) -> str:
+    if not examples:
+        return ""
+    return f'<ol class="examples">{"".join(_example(one) for one in examples)}</ol>'
+
+
+def _example(example: Example) -> str:
+    wanted, written = marked_pair(example.reference, example.prediction.text)
+    features = "".join(foreign(one, "feature") for one in example.prediction.features)
+    sources = "".join(
+        f"<dt dir=auto>{text(name)}</dt><dd>{features if index == 0 else ''}{foreign(one)}</dd>"
+        for index, (name, one) in enumerate(example.prediction.sources.items())
+    )
+    note = f'<p class="small" dir="auto">{text(example.note)}</p>' if example.note else ""
+    score = f'<p class="small">log p {number(example.prediction.log_prob)}</p>'
+    texts = (
+        f'<dt>reference</dt><dd><span dir="auto">{wanted}</span></dd><dt>output</dt><dd><span dir="auto">{written}</span></dd>'
+    )
+    return f"<li><dl>{sources}{texts}</dl><div>{note}{score}</div></li>"
+
+
+def _recipe(recipe_text: str) -> str:
+    if not recipe_text.strip():
+        return ""
+    return f'<details><summary>The resolved recipe</summary><pre dir="ltr">{text(recipe_text)}</pre></details>'

@@ -1,0 +1,84 @@
+"""What all tests share: one thread, a cache of their own, and one tiny trained run."""
+
+import os
+import random
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+os.environ["OMP_NUM_THREADS"] = "1"  # before anything imports torch
+os.environ["TOKENIZERS_PARALLELISM"] = "false"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Keep prepared data in a temporary folder, never in the user's cache."""
+    folder = tmp_path_factory.mktemp("cache")
+    before = os.environ.get("SEQLOOM_CACHE")
+    os.environ["SEQLOOM_CACHE"] = str(folder)
+    yield folder
+    if before is None:
+        del os.environ["SEQLOOM_CACHE"]
+    else:
+        os.environ["SEQLOOM_CACHE"] = before
+
+
+def upper_case_lines(count: int, seed: int = 1) -> list[str]:
+    """Lines `word TAB WORD TAB feature`: a third of them has the feature `loud`, which adds an exclamation mark."""
+    draw = random.Random(seed)
+    lines = []
+    for number in range(count):
+        word = "".join(draw.choices("abcdefgh", k=draw.randint(2, 6)))
+        loud = number % 3 == 0
+        lines.append(f"{word}\t{word.upper()}{'!' if loud else ''}\t{'loud' if loud else ''}")
+    return lines
+
+
+@pytest.fixture(scope="session")
+def tiny_pairs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """200 pairs of the upper-case task, with a column of features. Not to be written to."""
+    path = tmp_path_factory.mktemp("pairs") / "pairs.tsv"
+    path.write_text("".join(line + "\n" for line in upper_case_lines(200)), encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="session")
+def tiny_recipe(tiny_pairs: Path) -> dict[str, Any]:
+    """A recipe that learns the upper-case task in seconds."""
+    return {
+        "data": {"train": str(tiny_pairs), "columns": {"features": [3]}, "split": {"validation": 0.1, "test": 0.1}},
+        "model": {
+            "encoder": {"size": 24, "embedding": 16},
+            "decoder": {"size": 48, "embedding": 16},
+            "bridge": {"kind": "attention", "attention": {"kind": "bilinear"}},
+        },
+        "training": {
+            "epochs": 25,
+            "batch_tokens": 100,
+            "learning_rate": 0.015,
+            "schedule": {"kind": "linear"},
+            "validation": {"every_steps": 100},
+            "precision": "fp32",
+            "threads": 1,
+        },
+        "search": {"kind": "beam", "width": 4},
+    }
+
+
+@pytest.fixture(scope="session")
+def tiny_run(tiny_recipe: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a finished run of `tiny_recipe`. Not to be written to: take `tiny_run_copy` for that."""
+    from seqloom.training.session import train
+
+    path = tmp_path_factory.mktemp("runs") / "tiny"
+    train(tiny_recipe, path)
+    return path
+
+
+@pytest.fixture
+def tiny_run_copy(tiny_run: Path, tmp_path: Path) -> Path:
+    """A copy of the tiny run that a test may damage."""
+    return shutil.copytree(tiny_run, tmp_path / "tiny")

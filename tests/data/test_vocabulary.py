@@ -1,0 +1,278 @@
+import json
+import unicodedata
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic import TypeAdapter
+
+from seqloom.data.corpus import Corpus
+from seqloom.data.prepared import build_vocabularies
+from seqloom.data.vocabulary import Vocabulary, build_vocabulary
+from seqloom.errors import DataError, RecipeError, RunError
+from seqloom.recipe import recipe_from, sections
+from seqloom.symbols import BEGIN, END, UNKNOWN
+
+SECTIONS: dict[str, sections.Vocabulary] = {
+    "characters": sections.Characters(),
+    "graphemes": sections.Characters(graphemes=True),
+    "words": sections.Words(),
+    "symbols": sections.Symbols(),
+    "bpe": sections.Bpe(size=60),
+    "unigram": sections.Unigram(size=60),
+}
+every_kind = pytest.mark.parametrize("section", SECTIONS.values(), ids=SECTIONS.keys())
+quick = settings(max_examples=25, deadline=None)
+
+PIECES = [*"abZß0<>,'", "é", "e\u0301", "क्ष", "ि", "語", "한", "👨‍👩‍👧", "begin", "unknown", " ", "  ", "\t"]
+TEXTS = st.lists(st.lists(st.sampled_from(PIECES), max_size=12).map("".join), min_size=1, max_size=6)
+
+
+def normalised(text: str, section: sections.Vocabulary) -> str:
+    form = unicodedata.normalize("NFC", text)
+    return form if isinstance(section, sections.Characters) else " ".join(form.split())
+
+
+def slices(vocabulary: Vocabulary, text: str) -> list[tuple[str, str]]:
+    """Each symbol beside the piece of the text that it stands for."""
+    encoded = vocabulary.encode_source(text)
+    return [(symbol, text[start:end]) for symbol, (start, end) in zip(encoded.symbols, encoded.spans, strict=True)]
+
+
+def built(section: sections.Vocabulary, *texts: str, features: Sequence[str] = ()) -> Vocabulary:
+    return build_vocabulary(section, texts, features)
+
+
+# --- there and back -------------------------------------------------------------------------------------------------
+
+
+@every_kind
+@quick
+@given(texts=TEXTS)
+def test_decoding_gives_the_normalised_text_back(section: sections.Vocabulary, texts: list[str]) -> None:
+    vocabulary = build_vocabulary(section, texts)
+    for text, ids in zip(texts, vocabulary.encode_targets(texts), strict=True):
+        assert UNKNOWN not in ids
+        assert vocabulary.decode(ids) == normalised(text, section)
+
+
+@every_kind
+@quick
+@given(texts=TEXTS)
+def test_a_text_encoded_alone_has_the_ids_it_has_among_others(section: sections.Vocabulary, texts: list[str]) -> None:
+    vocabulary = build_vocabulary(section, texts)
+    for text, ids in zip(texts, vocabulary.encode_sources(texts, [()] * len(texts)), strict=True):
+        assert vocabulary.encode_source(text).ids.tolist() == ids.tolist()
+
+
+@every_kind
+def test_lower_casing_and_normalisation_are_part_of_the_vocabulary(section: sections.Vocabulary) -> None:
+    folded = section.model_copy(update={"lowercase": True, "normalise": "nfkc"})
+    vocabulary = built(folded, "Ｆine ﬁgs")
+    assert vocabulary.decode(vocabulary.encode_source("FINE FIGS").ids) == "fine figs"
+
+
+def test_without_normalisation_two_spellings_stay_two() -> None:
+    plain = built(sections.Characters(normalise="none"), "e\u0301é")
+    assert plain.size == 3 + 3
+    assert built(sections.Characters(), "e\u0301é").size == 3 + 1
+
+
+# --- spans ----------------------------------------------------------------------------------------------------------
+
+
+@quick
+@given(texts=TEXTS)
+def test_every_character_of_the_text_belongs_to_one_symbol(texts: list[str]) -> None:
+    for section in (SECTIONS["characters"], SECTIONS["graphemes"]):
+        vocabulary = build_vocabulary(section, texts)
+        for text in filter(None, texts):
+            assert "".join(piece for _, piece in slices(vocabulary, text)) == text
+
+
+@every_kind
+@quick
+@given(texts=TEXTS)
+def test_a_symbol_is_what_its_span_spells(section: sections.Vocabulary, texts: list[str]) -> None:
+    vocabulary = build_vocabulary(section, texts)
+    for text in texts:
+        encoded = vocabulary.encode_source(text)
+        starts = [start for start, _ in encoded.spans]
+        assert starts == sorted(starts)
+        for symbol, piece in slices(vocabulary, text):
+            assert symbol == "<end>" or unicodedata.normalize("NFC", piece).strip() == symbol.strip()
+
+
+def test_a_composed_symbol_spans_all_it_was_composed_of() -> None:
+    assert slices(built(sections.Characters(), "cafe\u0301s"), "cafe\u0301s")[3:] == [("é", "e\u0301"), ("s", "s")]
+    jamo = unicodedata.normalize("NFD", "한국")
+    assert slices(built(sections.Characters(), jamo), jamo) == [("한", jamo[:3]), ("국", jamo[3:])]
+
+
+def test_decomposed_symbols_share_the_span_of_what_they_came_from() -> None:
+    vocabulary = built(sections.Characters(normalise="nfd"), "née")
+    assert slices(vocabulary, "née") == [("n", "n"), ("e", "é"), ("\u0301", "é"), ("e", "e")]
+
+
+def test_graphemes_of_devanagari_and_emoji_stay_whole() -> None:
+    text = "नमस्ते 👨‍👩‍👧"
+    pieces = slices(built(sections.Characters(graphemes=True), text), text)
+    assert [piece for _, piece in pieces] == ["न", "म", "स्", "ते", " ", "👨‍👩‍👧"]
+    assert all(symbol == piece for symbol, piece in pieces)
+
+
+def test_spans_point_into_the_text_before_lower_casing() -> None:
+    assert slices(built(sections.Characters(lowercase=True), "İX"), "İX") == [("i", "İ"), ("\u0307", "İ"), ("x", "X")]
+
+
+def test_a_words_span_has_no_spaces() -> None:
+    vocabulary = built(sections.Words(), "one two , three")
+    assert slices(vocabulary, "  one   two,three ") == [("one", "one"), ("two", "two"), (",", ","), ("<unknown>", "three")]
+
+
+# --- marks and features ---------------------------------------------------------------------------------------------
+
+FORGERIES = ["< begin >", "<begin>", "< end >", "<end>", "< unknown >", "<unknown>", "<s>", "</s>", "<pad>", "<loud>"]
+
+
+@every_kind
+@pytest.mark.parametrize("text", FORGERIES)
+def test_no_text_can_forge_a_mark(section: sections.Vocabulary, text: str) -> None:
+    vocabulary = build_vocabulary(section, [*FORGERIES, "plain text"], ["loud"])
+    ids = vocabulary.encode_source(f"{text} {text}").ids
+    assert ids.min() > UNKNOWN
+    assert vocabulary.size - 1 not in ids
+    assert vocabulary.decode(ids) == f"{text} {text}"
+
+
+def test_features_lead_and_may_be_absent() -> None:
+    vocabulary = built(sections.Characters(), "ab", features=["en", "fr"])
+    with_feature = vocabulary.encode_source("ab", ["fr"])
+    assert with_feature.symbols == ("<fr>", "a", "b")
+    assert with_feature.spans == ((0, 0), (0, 1), (1, 2))
+    assert with_feature.ids[0] == vocabulary.size - 1
+    assert vocabulary.encode_source("ab").symbols == ("a", "b")
+    assert vocabulary.decode(with_feature.ids) == "ab"
+
+
+def test_an_unknown_feature_is_told_the_known_ones() -> None:
+    vocabulary = built(sections.Characters(), "ab", features=["en", "fr"])
+    with pytest.raises(DataError, match=r"'de' did not occur in training\. Known features: en, fr\."):
+        vocabulary.encode_source("ab", ["de"])
+    with pytest.raises(DataError, match="Known features: none"):
+        built(sections.Characters(), "ab").encode_sources(["ab"], [["de"]])
+
+
+def test_begin_and_end_frame_the_source_if_wanted_and_never_the_target() -> None:
+    vocabulary = built(sections.Characters(begin_end=True), "ab", features=["en"])
+    encoded = vocabulary.encode_source("ab", ["en"])
+    assert encoded.symbols == ("<en>", "<begin>", "a", "b", "<end>")
+    assert encoded.spans == ((0, 0), (0, 0), (0, 1), (1, 2), (2, 2))
+    assert vocabulary.encode_targets(["ab"])[0].tolist() == encoded.ids[2:4].tolist()
+    assert vocabulary.decode(encoded.ids) == "ab"
+
+
+@every_kind
+def test_an_empty_source_is_its_end_alone(section: sections.Vocabulary) -> None:
+    vocabulary = build_vocabulary(section, ["a b"], ["en"])
+    assert vocabulary.encode_source("").ids.tolist() == [END]
+    assert vocabulary.encode_source("").spans == ((0, 0),)
+    assert vocabulary.encode_source("", ["en"]).symbols == ("<en>", "<end>")
+    assert len(vocabulary.encode_targets([""])[0]) == 0
+    framed = build_vocabulary(section.model_copy(update={"begin_end": True}), ["a b"])
+    assert framed.encode_source("").ids.tolist() == [BEGIN, END]
+
+
+@every_kind
+def test_what_training_did_not_have_is_unknown(section: sections.Vocabulary) -> None:
+    vocabulary = build_vocabulary(section, ["a b ab"])
+    encoded = vocabulary.encode_source("a q")
+    assert UNKNOWN in encoded.ids
+    assert "<unknown>" in encoded.symbols
+    assert vocabulary.decode(encoded.ids) == "a <unknown>"
+
+
+# --- sizes ----------------------------------------------------------------------------------------------------------
+
+
+def test_minimum_count_leaves_rare_symbols_out() -> None:
+    for section in (sections.Characters(minimum_count=2), sections.Symbols(minimum_count=2), sections.Words(minimum_count=2)):
+        vocabulary = built(section, "a", "a", "b")
+        assert vocabulary.symbols(range(3, vocabulary.size)) == ("a",)
+
+
+def test_size_keeps_the_most_frequent_words() -> None:
+    for section in (sections.Symbols(size=2), sections.Words(size=2)):
+        vocabulary = built(section, "x", "y", "y", "z", "z", "z")
+        assert vocabulary.symbols(range(vocabulary.size)) == ("<begin>", "<end>", "<unknown>", "z", "y")
+
+
+def test_subwords_keep_to_their_size() -> None:
+    texts = ["abcabc abd", "bcd abc cab", "dab cad bad abc"] * 5
+    assert build_vocabulary(sections.Bpe(size=16), texts).size == 16
+    assert build_vocabulary(sections.Unigram(size=16), texts).size <= 16
+
+
+def test_a_size_too_small_for_the_characters_is_refused_with_a_remedy() -> None:
+    with pytest.raises(RecipeError, match=r"kind unigram could not be learnt .* Raise its size"):
+        built(sections.Unigram(size=8), "abcdefghijklmnop")
+
+
+def test_a_mistake_in_the_data_passes_through_the_building() -> None:
+    def texts() -> list[str]:
+        raise DataError("x.tsv:3: no target")
+
+    for section in SECTIONS.values():
+        with pytest.raises(DataError, match=r"^x\.tsv:3: no target$"):
+            build_vocabulary(section, (text for make in (texts,) for text in make()))
+
+
+def test_a_symbol_is_found_by_its_spelling() -> None:
+    words = built(sections.Words(), "one two")
+    assert words.symbol(words.find("two")) == "two"
+    with pytest.raises(DataError, match="'three' is not in the vocabulary of 5 symbols"):
+        words.find("three")
+
+
+def test_a_shared_vocabulary_serves_both_sides(tmp_path_factory: pytest.TempPathFactory) -> None:
+    path = tmp_path_factory.mktemp("shared") / "pairs.tsv"
+    path.write_text("ab\tcd\ten\nba\tdc\t\n", encoding="utf-8")
+    data = {"train": str(path), "split": {"validation": 0.0, "test": 0.0}, "columns": {"features": [3]}}
+    shared = build_vocabularies(Corpus(recipe_from({"data": {**data, "vocabularies": {"shared": True}}}).data, 1))
+    assert shared["source"] is shared["target"]
+    assert shared["source"].symbols(range(3, shared["source"].size)) == ("a", "b", "c", "d", "<en>")
+    apart = build_vocabularies(Corpus(recipe_from({"data": data}).data, 1))
+    assert apart["source"].symbols(range(3, 6)) == ("a", "b", "<en>")
+    assert apart["target"].symbols(range(3, apart["target"].size)) == ("c", "d")
+
+
+# --- as a file ------------------------------------------------------------------------------------------------------
+
+
+@every_kind
+def test_a_vocabulary_survives_its_file(section: sections.Vocabulary) -> None:
+    texts = ["one two", "नमस्ते 👨‍👩‍👧", "it's < begin >"]
+    before = build_vocabulary(section.model_copy(update={"begin_end": True}), texts, ["en", "fr"])
+    after = Vocabulary.from_json(before.to_json(), where="source.json")
+    assert after.to_json() == before.to_json()
+    assert after.size == before.size
+    for text in [*texts, "unseen"]:
+        ids = before.encode_source(text, ["fr"])
+        assert after.encode_source(text, ["fr"]).ids.tolist() == ids.ids.tolist()
+        assert after.encode_source(text, ["fr"]).symbols == ids.symbols
+        assert after.decode(ids.ids) == before.decode(ids.ids)
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "null", "{}", '{"format": "seqloom-vocabulary"}', '"text"'])
+def test_a_foreign_file_is_refused(text: str) -> None:
+    with pytest.raises(RunError, match=r"^source\.json: not a vocabulary that seqloom wrote"):
+        Vocabulary.from_json(text, where="source.json")
+
+
+def test_a_damaged_pipeline_and_another_version_are_refused() -> None:
+    body = TypeAdapter(dict[str, object]).validate_json(built(sections.Characters(), "ab").to_json())
+    with pytest.raises(RunError, match="expected a seqloom-vocabulary of version 1, found seqloom-vocabulary 99"):
+        Vocabulary.from_json(json.dumps({**body, "version": 99}), where="source.json")
+    with pytest.raises(RunError, match="not a vocabulary that seqloom wrote"):
+        Vocabulary.from_json(json.dumps({**body, "tokenizer": {"model": "?"}}), where="source.json")

@@ -1,0 +1,187 @@
+"""The models that every contract is tested on: a covering set of what recipes accept.
+
+Not all combinations, but every pair of options that meet in the code.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain, combinations, product
+from typing import Any
+
+from pydantic import ValidationError
+
+from seqloom.recipe import sections
+
+Settings = Mapping[str, Any]
+
+SOURCE_SIZE = 9
+TARGET_SIZE = 7
+"""Vocabulary sizes; differing, so that one taken for the other is noticed."""
+
+
+@dataclass(frozen=True)
+class Architecture:
+    """A model section with a name for test ids."""
+
+    name: str
+    section: sections.Model
+
+    @property
+    def attends(self) -> bool:
+        return isinstance(self.section.bridge, sections.AttentionBridge)
+
+    @property
+    def reads(self) -> bool:
+        return self.section.encoder is not None
+
+    @property
+    def vocabulary_sizes(self) -> dict[str, int]:
+        shared = self.section.decoder.tied == "all"
+        return {"source": TARGET_SIZE if shared else SOURCE_SIZE, "target": TARGET_SIZE}
+
+
+CELLS: Mapping[str, Settings] = {
+    "rnn": {"cell": "rnn"},
+    "gru": {"cell": "gru"},
+    "gru_reset_after": {"cell": "gru", "reset": "after"},
+    "lstm": {"cell": "lstm"},
+}
+
+ATTENTIONS: Mapping[str, Settings] = {
+    "dot": {"kind": "dot"},
+    "dot_scaled": {"kind": "dot", "scaled": True},
+    "bilinear": {"kind": "bilinear"},
+    "additive": {"kind": "additive", "size": 5},
+    "concat": {"kind": "concat", "size": 3},
+    "multi_head": {"kind": "multi_head", "heads": 2, "size": 4},
+}
+
+
+def uses_the_recipe_accepts() -> Iterator[Settings]:
+    """Every combination of query, into and feed that makes sense, by asking the recipe."""
+    ways = ("input", "output", "combined")
+    for query in ("previous", "current"):
+        for into in chain.from_iterable(combinations(ways, count) for count in range(len(ways) + 1)):
+            for feed in (False, True):
+                use = {"query": query, "into": into, "feed": feed}
+                try:
+                    sections.AttentionBridge.model_validate(use)
+                except ValidationError:
+                    continue
+                yield use
+
+
+USES = tuple(uses_the_recipe_accepts())
+
+
+def use_name(use: Settings) -> str:
+    return "-".join([use["query"], "+".join(use["into"]), *(["feed"] if use["feed"] else [])])
+
+
+def attention_bridge(kind: str, use: Settings, dense: int = 1) -> Settings:
+    return {"kind": "attention", "attention": ATTENTIONS[kind], "start": {"dense": dense}, **use}
+
+
+BAHDANAU = attention_bridge("additive", {"query": "previous", "into": ("input",), "feed": False})
+LUONG = attention_bridge("dot", {"query": "current", "into": ("combined",), "feed": True})
+
+BRIDGES: Mapping[str, Settings] = {
+    "none": {"kind": "none"},
+    "initial": {"kind": "initial"},
+    "every_step": {"kind": "every_step"},
+    "bahdanau": BAHDANAU,
+    "luong": LUONG,
+    "004": attention_bridge("bilinear", {"query": "current", "into": ("output",), "feed": False}),
+}
+
+
+def build_section(
+    bridge: Settings,
+    *,
+    cell: Settings = CELLS["gru"],
+    encoder_cell: Settings | None = None,
+    layers: tuple[int, int] = (1, 1),
+    bidirectional: bool = True,
+    tied: str = "none",
+) -> sections.Model:
+    """A tiny model whose widths differ wherever the recipe lets them."""
+    same = bridge.get("start", {}).get("dense") == 0 or bridge.get("attention", {}).get("kind") == "dot"
+    memory_size = 6 if same else 8
+    encoder = {
+        **(cell if encoder_cell is None else encoder_cell),
+        "size": memory_size // 2 if bidirectional else memory_size,
+        "layers": layers[0],
+        "bidirectional": bidirectional,
+        "embedding": 6 if tied == "all" else 4,
+    }
+    decoder = {**cell, "size": 6, "layers": layers[1], "embedding": 5 if tied == "none" else 6, "tied": tied}
+    return sections.Model.model_validate(
+        {"encoder": None if bridge["kind"] == "none" else encoder, "decoder": decoder, "bridge": bridge}
+    )
+
+
+def every_attention_with_every_use() -> Iterator[Architecture]:
+    for (kind, use), bidirectional in zip(product(ATTENTIONS, USES), alternating(), strict=False):
+        bridge = attention_bridge(kind, use)
+        yield Architecture(f"{kind}-{use_name(use)}", build_section(bridge, bidirectional=bidirectional))
+
+
+def every_cell_with_every_bridge() -> Iterator[Architecture]:
+    for cell, (name, bridge), depth in product(CELLS, BRIDGES.items(), (1, 2)):
+        section = build_section(bridge, cell=CELLS[cell], layers=(depth, depth), bidirectional=depth == 1)
+        yield Architecture(f"{cell}-{name}-{depth}_layers", section)
+
+
+def every_cell_with_the_logistic_function() -> Iterator[Architecture]:
+    for cell, name in product(CELLS, ("initial", "luong")):
+        section = build_section(BRIDGES[name], cell={**CELLS[cell], "activation": "logistic"}, bidirectional=name == "luong")
+        yield Architecture(f"{cell}-logistic-{name}", section)
+
+
+def every_cell_in_two_layers_and_directions() -> Iterator[Architecture]:
+    for cell in CELLS:
+        yield Architecture(f"{cell}-2_layers-bidirectional", build_section(BAHDANAU, cell=CELLS[cell], layers=(2, 2)))
+
+
+def cells_and_depths_that_differ() -> Iterator[Architecture]:
+    for encoder, decoder, layers in product(("gru", "lstm"), ("rnn", "lstm"), ((1, 2), (2, 1))):
+        for name in ("initial", "luong"):
+            section = build_section(BRIDGES[name], cell=CELLS[decoder], encoder_cell=CELLS[encoder], layers=layers)
+            yield Architecture(f"{encoder}_{layers[0]}-to-{decoder}_{layers[1]}-{name}", section)
+
+
+def every_start() -> Iterator[Architecture]:
+    starting = {"initial": {"kind": "initial"}, "every_step": {"kind": "every_step"}, "bahdanau": BAHDANAU}
+    for dense, (name, bridge), cell in product((0, 1, 2), starting.items(), ("gru", "lstm")):
+        section = build_section({**bridge, "start": {"dense": dense}}, cell=CELLS[cell], layers=(2, 2))
+        yield Architecture(f"dense_{dense}-{name}-{cell}", section)
+
+
+def every_tie() -> Iterator[Architecture]:
+    yield Architecture("tied_output-none", build_section(BRIDGES["none"], tied="output"))
+    for tied, name in product(("output", "all"), ("initial", "every_step", "bahdanau", "luong", "004")):
+        yield Architecture(f"tied_{tied}-{name}", build_section(BRIDGES[name], tied=tied))
+
+
+def named(architectures: Sequence[Architecture]) -> dict[str, Architecture]:
+    by_name = {one.name: one for one in architectures}
+    assert len(by_name) == len(architectures), "two architectures share a name"
+    return by_name
+
+
+def alternating() -> Iterator[bool]:
+    while True:
+        yield from (True, False, False, True)
+
+
+ARCHITECTURES = named(
+    [
+        *every_attention_with_every_use(),
+        *every_cell_with_every_bridge(),
+        *every_cell_with_the_logistic_function(),
+        *every_cell_in_two_layers_and_directions(),
+        *cells_and_depths_that_differ(),
+        *every_start(),
+        *every_tie(),
+    ]
+)

@@ -1,0 +1,402 @@
+"""The lectures' equations in plain NumPy, one sentence, one step and one position at a time: to read, and to test with.
+
+Letters are the lectures': x source symbols, y target symbols, h encoder states, s decoder states, e energies (and e(y) an
+embedding), a weights, c contexts. The ids, C1 to E5, are those of docs/equations.md. Nothing here knows the models.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+Vector = npt.NDArray[np.float64]
+Matrix = npt.NDArray[np.float64]
+Squash = Callable[[Vector], Vector]
+
+
+def logistic(z: Vector) -> Vector:
+    return 1.0 / (1.0 + np.exp(-z))
+
+
+def tanh(z: Vector) -> Vector:
+    return (np.exp(z) - np.exp(-z)) / (np.exp(z) + np.exp(-z))
+
+
+def softmax(energies: Sequence[float] | Vector) -> Vector:
+    powers = np.exp(np.asarray(energies) - np.max(energies))
+    shares: Vector = powers / powers.sum()
+    return shares
+
+
+# --- cells ----------------------------------------------------------------------------------------------------------
+
+State = tuple[Vector, ...]
+"""(s,) of an RNN or a GRU, (h, s) of an LSTM: what the rest of the model sees comes first."""
+
+
+class Cell(Protocol):
+    def zeros(self) -> State: ...
+
+    def step(self, x: Vector, before: State) -> State: ...
+
+
+@dataclass(frozen=True)
+class Rnn:
+    """C1: s_t = sigma(U x_t + W s_{t-1} + b)."""
+
+    U: Matrix
+    W: Matrix
+    b: Vector
+    sigma: Squash
+
+    def zeros(self) -> State:
+        return (np.zeros(len(self.b)),)
+
+    def step(self, x: Vector, before: State) -> State:
+        (s,) = before
+        return (self.sigma(self.U @ x + self.W @ s + self.b),)
+
+
+@dataclass(frozen=True)
+class Gate:
+    """A gate opens between 0 and 1, by the state before and the input."""
+
+    U: Matrix
+    W: Matrix
+    b: Vector
+
+    def opening(self, x: Vector, s: Vector) -> Vector:
+        return logistic(self.U @ x + self.W @ s + self.b)
+
+
+@dataclass(frozen=True)
+class Gru:
+    """C2: s~_t = sigma(W (o_t * s_{t-1}) + U x_t + b); s_t = i_t * s_{t-1} + (1 - i_t) * s~_t."""
+
+    o: Gate
+    i: Gate
+    U: Matrix
+    W: Matrix
+    b: Vector
+    sigma: Squash
+
+    def zeros(self) -> State:
+        return (np.zeros(len(self.b)),)
+
+    def step(self, x: Vector, before: State) -> State:
+        (s,) = before
+        o = self.o.opening(x, s)
+        i = self.i.opening(x, s)
+        candidate = self.sigma(self.W @ (o * s) + self.U @ x + self.b)
+        return (i * s + (1 - i) * candidate,)
+
+
+@dataclass(frozen=True)
+class GruResetAfter:
+    """C2 as torch computes it, the state reset after the matrix: s~_t = sigma(o_t * (W s_{t-1} + c) + U x_t + b)."""
+
+    o: Gate
+    i: Gate
+    U: Matrix
+    W: Matrix
+    b: Vector
+    c: Vector
+    sigma: Squash
+
+    def zeros(self) -> State:
+        return (np.zeros(len(self.b)),)
+
+    def step(self, x: Vector, before: State) -> State:
+        (s,) = before
+        o = self.o.opening(x, s)
+        i = self.i.opening(x, s)
+        candidate = self.sigma(o * (self.W @ s + self.c) + self.U @ x + self.b)
+        return (i * s + (1 - i) * candidate,)
+
+
+@dataclass(frozen=True)
+class Lstm:
+    """C3: s~_t = sigma(W h_{t-1} + U x_t + b); s_t = f_t * s_{t-1} + i_t * s~_t; h_t = o_t * sigma(s_t)."""
+
+    f: Gate
+    i: Gate
+    o: Gate
+    U: Matrix
+    W: Matrix
+    b: Vector
+    sigma: Squash
+
+    def zeros(self) -> State:
+        return np.zeros(len(self.b)), np.zeros(len(self.b))
+
+    def step(self, x: Vector, before: State) -> State:
+        h, s = before
+        f = self.f.opening(x, h)
+        i = self.i.opening(x, h)
+        o = self.o.opening(x, h)
+        candidate = self.sigma(self.W @ h + self.U @ x + self.b)
+        s = f * s + i * candidate
+        return o * self.sigma(s), s
+
+
+# --- encoder --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class EncoderLayer:
+    """A cell that reads from the first symbol to the last and, in two directions, one that reads from the last to the first."""
+
+    forwards: Cell
+    backwards: Cell | None
+
+
+@dataclass(frozen=True)
+class Encoder:
+    """E: the embedding e(x) of symbol x is its row x."""
+
+    E: Matrix
+    layers: Sequence[EncoderLayer]
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """h: one vector per position; finals: the last state of each layer. The last layer's is h_T."""
+
+    h: list[Vector]
+    finals: list[State]
+
+
+def read(cell: Cell, inputs: Sequence[Vector]) -> list[State]:
+    """E2: h_t = RNN(h_{t-1}, x_t), from a state of zeros."""
+    states = []
+    state = cell.zeros()
+    for x in inputs:
+        state = cell.step(x, state)
+        states.append(state)
+    return states
+
+
+def encode(encoder: Encoder, source: Sequence[int]) -> Encoded:
+    """E2, layer upon layer. Two directions: states side by side, and h_T is the two end states side by side."""
+    inputs = [encoder.E[symbol] for symbol in source]
+    finals = []
+    for layer in encoder.layers:
+        ahead = read(layer.forwards, inputs)
+        if layer.backwards is None:
+            inputs = [state[0] for state in ahead]
+            finals.append(ahead[-1])
+            continue
+        back = read(layer.backwards, inputs[::-1])  # back[0] has read the last symbol only, back[-1] has read all
+        last = len(inputs) - 1
+        inputs = [np.concatenate([ahead[j][0], back[last - j][0]]) for j in range(len(inputs))]
+        finals.append(tuple(np.concatenate(pair) for pair in zip(ahead[-1], back[-1], strict=True)))
+    return Encoded(inputs, finals)
+
+
+# --- attention ------------------------------------------------------------------------------------------------------
+
+
+class Attention(Protocol):
+    def attend(self, s: Vector, h: Sequence[Vector]) -> tuple[Vector, list[Vector]]:
+        """The context, and the weights of each head."""
+        ...
+
+
+class Score(Protocol):
+    def energy(self, s: Vector, h_j: Vector) -> float: ...
+
+
+@dataclass(frozen=True)
+class Soft:
+    """A1: e_jt = score(s, h_j); a_jt = softmax_j(e_jt); c_t = sum_j a_jt h_j."""
+
+    score: Score
+
+    def attend(self, s: Vector, h: Sequence[Vector]) -> tuple[Vector, list[Vector]]:
+        a = softmax([self.score.energy(s, h_j) for h_j in h])
+        c = np.zeros(len(h[0]))
+        for a_j, h_j in zip(a, h, strict=True):
+            c = c + a_j * h_j
+        return c, [a]
+
+
+@dataclass(frozen=True)
+class Dot:
+    """A4: s^T h_j, divided by the root of the width if scaled."""
+
+    scaled: bool
+
+    def energy(self, s: Vector, h_j: Vector) -> float:
+        return float(s @ h_j) / (np.sqrt(len(s)) if self.scaled else 1.0)
+
+
+@dataclass(frozen=True)
+class Bilinear:
+    """A4: s^T W h_j."""
+
+    W: Matrix
+
+    def energy(self, s: Vector, h_j: Vector) -> float:
+        return float(s @ self.W @ h_j)
+
+
+@dataclass(frozen=True)
+class Additive:
+    """A2: V_att^T tanh(U_att s + W_att h_j)."""
+
+    V: Vector
+    U: Matrix
+    W: Matrix
+
+    def energy(self, s: Vector, h_j: Vector) -> float:
+        return float(self.V @ tanh(self.U @ s + self.W @ h_j))
+
+
+@dataclass(frozen=True)
+class Concat:
+    """A4: w_2^T tanh(W_1 [s; h_j])."""
+
+    w_2: Vector
+    W_1: Matrix
+
+    def energy(self, s: Vector, h_j: Vector) -> float:
+        return float(self.w_2 @ tanh(self.W_1 @ np.concatenate([s, h_j])))
+
+
+@dataclass(frozen=True)
+class Head:
+    """One head of A9: q = W_q s + b_q, k_j = W_k h_j + b_k, v_j = W_v h_j + b_v."""
+
+    W_q: Matrix
+    b_q: Vector
+    W_k: Matrix
+    b_k: Vector
+    W_v: Matrix
+    b_v: Vector
+
+
+@dataclass(frozen=True)
+class MultiHead:
+    """A9: each head averages its values by softmax_j(q^T k_j / sqrt(d)), d its width; c = W_c [c^1; ..; c^H] + b_c."""
+
+    heads: Sequence[Head]
+    W_c: Matrix
+    b_c: Vector
+
+    def attend(self, s: Vector, h: Sequence[Vector]) -> tuple[Vector, list[Vector]]:
+        contexts, weights = [], []
+        for head in self.heads:
+            q = head.W_q @ s + head.b_q
+            a = softmax([float(q @ (head.W_k @ h_j + head.b_k)) / np.sqrt(len(q)) for h_j in h])
+            c = np.zeros(len(head.b_v))
+            for a_j, h_j in zip(a, h, strict=True):
+                c = c + a_j * (head.W_v @ h_j + head.b_v)
+            contexts.append(c)
+            weights.append(a)
+        return self.W_c @ np.concatenate(contexts) + self.b_c, weights
+
+
+# --- decoder --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Dense:
+    """tanh(W z + b)."""
+
+    W: Matrix
+    b: Vector
+
+    def applied(self, z: Vector) -> Vector:
+        return tanh(self.W @ z + self.b)
+
+
+@dataclass(frozen=True)
+class Decoder:
+    """What writes the target.
+
+    E: embeddings. layers: cells. start: for each layer and each part of its state, the dense layers that make it from the
+    encoder's (none: the identity). attention: for option `attention`; its query is the state before or the current one; the
+    context goes into the cell's input, the output (W_att), or a combined vector (W_c), which may be fed to the next step.
+    V, b: output layer.
+    """
+
+    option: Literal["none", "initial", "every_step", "attention"]
+    E: Matrix
+    layers: Sequence[Cell]
+    start: Sequence[Sequence[Sequence[Dense]]]
+    V: Matrix
+    b: Vector
+    attention: Attention | None = None
+    query: Literal["previous", "current"] = "previous"
+    into_input: bool = False
+    W_att: Matrix | None = None
+    W_c: Matrix | None = None
+    feed: bool = False
+
+
+@dataclass(frozen=True)
+class Written:
+    """log_probs [T, V]: log P(y_t = . | y_<t, x) for each t; weights [H][T][S]: a_jt."""
+
+    log_probs: Matrix
+    weights: npt.NDArray[np.float64]
+
+
+def first_states(decoder: Decoder, encoded: Encoded | None) -> list[State]:
+    """E3: s_0 = f(h_T), layer for layer if there are equally many, else all from the last; C3: both h and s cross."""
+    if encoded is None:
+        return [cell.zeros() for cell in decoder.layers]
+    states = []
+    for number, parts in enumerate(decoder.start):
+        final = encoded.finals[number] if len(encoded.finals) == len(decoder.start) else encoded.finals[-1]
+        made = []
+        for part, layers in enumerate(parts):
+            z = final[part] if part < len(final) else final[0]
+            for dense in layers:
+                z = dense.applied(z)
+            made.append(z)
+        states.append(tuple(made))
+    return states
+
+
+def decode(encoder: Encoder | None, decoder: Decoder, source: Sequence[int], inputs: Sequence[int]) -> Written:
+    """E1: P(y | x) = prod_t P(y_t | y_<t, x). inputs: y_0 = begin, y_1, ..: at each step the symbol before."""
+    encoded = None if encoder is None else encode(encoder, source)
+    states = first_states(decoder, encoded)
+    fed = np.zeros(len(states[-1][0]))
+    log_probs: list[Vector] = []
+    weights: list[list[Vector]] = []
+    for y_before in inputs:
+        c: Vector | None = None
+        if decoder.attention is not None and encoded is not None and decoder.query == "previous":
+            c, a = decoder.attention.attend(states[-1][0], encoded.h)  # A1: s_{t-1} asks
+            weights.append(a)
+
+        parts = [decoder.E[y_before]]
+        if decoder.option == "every_step" and encoded is not None:
+            parts.append(encoded.finals[-1][0])  # E4: s_t = RNN(s_{t-1}, [e(y_{t-1}), h_T])
+        if decoder.into_input and c is not None:
+            parts.append(c)  # A3: s_t = RNN(s_{t-1}, [e(y_{t-1}), c_t])
+        if decoder.feed:
+            parts.append(fed)  # Luong: the combined vector of the step before
+        x = np.concatenate(parts)
+        for number, cell in enumerate(decoder.layers):
+            states[number] = cell.step(x, states[number])
+            x = states[number][0]
+        s = states[-1][0]
+
+        if decoder.attention is not None and encoded is not None and decoder.query == "current":
+            c, a = decoder.attention.attend(s, encoded.h)  # A5: s_t asks
+            weights.append(a)
+
+        if decoder.W_c is not None and c is not None:
+            fed = tanh(decoder.W_c @ np.concatenate([s, c]))  # Luong: tanh(W [s; c]) is what the output sees
+            logits = decoder.V @ fed + decoder.b
+        elif decoder.W_att is not None and c is not None:
+            logits = decoder.V @ s + decoder.W_att @ c + decoder.b  # A7: W_out s + W_att c
+        else:
+            logits = decoder.V @ s + decoder.b  # E5
+        log_probs.append(np.log(softmax(logits)))
+    return Written(np.stack(log_probs), np.asarray(weights).swapaxes(0, 1) if weights else np.zeros((0, len(inputs), 0)))

@@ -1,0 +1,157 @@
+"""Models with fixed random weights and small batches to put through them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from seqloom.data.batches import Batch, IntArray, Padded
+from seqloom.data.records import Origin
+from seqloom.models.decoders import DecoderState
+from seqloom.models.encoder_decoder import EncoderDecoder
+
+from .architectures import ARCHITECTURES, SOURCE_SIZE, TARGET_SIZE, Architecture
+
+EVERY = pytest.mark.parametrize("architecture", [pytest.param(one, id=name) for name, one in ARCHITECTURES.items()])
+ATTENDING = pytest.mark.parametrize(
+    "architecture", [pytest.param(a, id=name) for name, a in ARCHITECTURES.items() if a.attends]
+)
+READING = pytest.mark.parametrize("architecture", [pytest.param(a, id=name) for name, a in ARCHITECTURES.items() if a.reads])
+
+EXACT = 1e-12
+"""How far float64 may be off."""
+CLOSE = 1e-5
+"""How far float32 may be off."""
+TOLERANCES = pytest.mark.parametrize(
+    ("dtype", "tolerance"), [pytest.param(torch.float64, EXACT, id="float64"), pytest.param(torch.float32, CLOSE, id="float32")]
+)
+
+SOURCE_LENGTHS = (3, 2, 4)
+TARGET_LENGTHS = (2, 4, 0)
+
+
+@cache
+def model_of(architecture: Architecture, dtype: torch.dtype = torch.float64) -> EncoderDecoder:
+    """A model in evaluation mode, all of whose weights, biases too, are random. Shared between tests: do not train it."""
+    return fresh_model(architecture, dtype)
+
+
+def fresh_model(
+    architecture: Architecture, dtype: torch.dtype = torch.float64, *, label_smoothing: float = 0.0
+) -> EncoderDecoder:
+    """The same model for this test alone."""
+    with torch.random.fork_rng(devices=[]):
+        model = EncoderDecoder(architecture.section, architecture.vocabulary_sizes, label_smoothing=label_smoothing)
+    generator = torch.Generator().manual_seed(7)
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.copy_(torch.randn(parameter.shape, generator=generator) * 0.5)
+    return model.to(dtype).eval()
+
+
+def sequences(lengths: Sequence[int], vocabulary_size: int, seed: int) -> list[IntArray]:
+    random = np.random.default_rng(seed)
+    return [random.integers(2, vocabulary_size, length) for length in lengths]
+
+
+@cache
+def batch_for(
+    architecture: Architecture,
+    source_lengths: tuple[int, ...] = SOURCE_LENGTHS,
+    target_lengths: tuple[int, ...] = TARGET_LENGTHS,
+) -> Batch:
+    """Random sentences of the given lengths; without a source for a language model."""
+    size = min(SOURCE_SIZE, architecture.vocabulary_sizes["source"])
+    source = Padded.of(sequences(source_lengths, size, seed=1))
+    target = Padded.of(sequences(target_lengths, TARGET_SIZE, seed=2))
+    return make_batch({"source": source} if architecture.reads else {}, target)
+
+
+def make_batch(sources: Mapping[str, Padded], target: Padded) -> Batch:
+    count = len(target.lengths)
+    origins = tuple(Origin("test", line) for line in range(1, count + 1))
+    return Batch(sources, target, np.ones(count, dtype=np.float32), origins)
+
+
+def item(batch: Batch, index: int) -> Batch:
+    """One sentence of a batch by itself, without padding."""
+
+    def alone(padded: Padded) -> Padded:
+        length = int(padded.lengths[index])
+        return Padded(padded.values[index : index + 1, : max(1, length)], padded.lengths[index : index + 1])
+
+    return make_batch({name: alone(source) for name, source in batch.sources.items()}, alone(batch.target))
+
+
+def padded_further(batch: Batch, extra: int = 3) -> Batch:
+    """The same batch with more padding, and other symbols in it."""
+
+    def longer(padded: Padded) -> Padded:
+        values = np.full((len(padded.lengths), padded.values.shape[1] + extra), 3, dtype=np.int64)
+        values[:, :-extra] = np.where(padded.mask, np.asarray(padded.values, dtype=np.int64), 4)
+        return Padded(values, padded.lengths)
+
+    return replace(batch, sources={name: longer(source) for name, source in batch.sources.items()}, target=longer(batch.target))
+
+
+@dataclass(frozen=True)
+class Said:
+    """What a model says about a batch: log-probabilities [B, T, V], weights [B, H, T, S] by source, the state at the end."""
+
+    log_probs: Tensor
+    weights: Mapping[str, Tensor]
+    state: DecoderState
+
+
+@torch.inference_mode()
+def whole(model: EncoderDecoder, batch: Batch) -> Said:
+    """What forward says, in the model's own precision."""
+    decoded = model.decode(batch.sources, batch.inputs)
+    return Said(torch.log_softmax(model.decoder.output(decoded.features), dim=-1), decoded.weights, decoded.state)
+
+
+@torch.inference_mode()
+def continued(model: EncoderDecoder, tokens: Tensor, state: DecoderState) -> Said:
+    """What forward says about symbols [B, T] that go on from a state."""
+    decoded = model.decoder(tokens, state)
+    return Said(torch.log_softmax(model.decoder.output(decoded.features), dim=-1), decoded.weights, decoded.state)
+
+
+@torch.inference_mode()
+def first_state(model: EncoderDecoder, batch: Batch) -> DecoderState:
+    return model.decoder.start(model.encode(batch.sources), len(batch.target.lengths))
+
+
+def tokens_of(batch: Batch) -> Tensor:
+    return torch.from_numpy(np.asarray(batch.inputs.values, dtype=np.int64))
+
+
+@cache
+def said_of(architecture: Architecture, dtype: torch.dtype = torch.float64) -> Said:
+    """What forward says about the batch that most tests use."""
+    return whole(model_of(architecture, dtype), batch_for(architecture))
+
+
+def assert_same(actual: Tensor, expected: Tensor, tolerance: float = EXACT) -> None:
+    # Not torch.testing.assert_close: a message as good as its, times ten thousand calls, is most of a minute.
+    assert actual.shape == expected.shape
+    assert not actual.numel() or float((actual - expected).abs().max()) <= tolerance
+
+
+def assert_same_weights(actual: Mapping[str, Tensor], expected: Mapping[str, Tensor], tolerance: float = EXACT) -> None:
+    assert actual.keys() == expected.keys()
+    for name in expected:
+        assert_same(actual[name], expected[name], tolerance)
+
+
+def assert_same_state(actual: DecoderState, expected: DecoderState, tolerance: float = EXACT) -> None:
+    for layer, expected_layer in zip(actual.cells, expected.cells, strict=True):
+        for leaf, expected_leaf in zip(layer, expected_layer, strict=True):
+            assert_same(leaf, expected_leaf, tolerance)
+    assert (actual.feed is None) == (expected.feed is None)
+    if actual.feed is not None and expected.feed is not None:
+        assert_same(actual.feed, expected.feed, tolerance)

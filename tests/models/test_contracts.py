@@ -1,0 +1,263 @@
+"""What holds for every model: one harness over all cells, bridges, attentions and ways to use a context."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+
+from seqloom.data.batches import Padded
+from seqloom.models.stepper import TorchStepper
+from seqloom.recipe.sections import AttentionBridge
+from seqloom.symbols import BEGIN
+
+from . import equations
+from .architectures import ARCHITECTURES, ATTENTIONS, CELLS, USES, Architecture
+from .harness import (
+    ATTENDING,
+    CLOSE,
+    EVERY,
+    READING,
+    TOLERANCES,
+    assert_same,
+    assert_same_state,
+    assert_same_weights,
+    batch_for,
+    continued,
+    first_state,
+    fresh_model,
+    item,
+    model_of,
+    padded_further,
+    said_of,
+    tokens_of,
+    whole,
+)
+from .letters import decoder_of, encoder_of
+
+# --- one step and many ----------------------------------------------------------------------------------------------
+
+
+@EVERY
+def test_forward_over_a_whole_target_equals_unrolled_steps(architecture: Architecture) -> None:
+    model, batch = model_of(architecture), batch_for(architecture)
+    expected = said_of(architecture)
+    state = first_state(model, batch)
+    log_probs, weights = [], []
+    for tokens in tokens_of(batch).T:
+        with torch.inference_mode():
+            step = model.decoder.step(tokens[:, None], state)
+            log_probs.append(torch.log_softmax(model.decoder.output(step.features), dim=-1))
+        weights.append(step.weights)
+        state = step.state
+    assert_same(torch.cat(log_probs, dim=1), expected.log_probs)
+    joined = {name: torch.cat([one[name] for one in weights], dim=2) for name in weights[0]}
+    assert_same_weights(joined, expected.weights)
+    assert_same_state(state, expected.state)
+
+
+@EVERY
+def test_the_stepper_says_what_forward_says(architecture: Architecture) -> None:
+    batch, expected = batch_for(architecture), said_of(architecture, torch.float32)
+    stepper = TorchStepper(model_of(architecture, torch.float32))
+    state = stepper.start(batch.sources, 3)
+    steps = []
+    for tokens in tokens_of(batch).numpy().T:
+        steps.append(stepper.step(tokens[:, None], state))
+        state = steps[-1].state
+    assert_same(torch.from_numpy(np.concatenate([step.all() for step in steps], axis=1)), expected.log_probs, CLOSE)
+    weights = {
+        name: torch.from_numpy(np.concatenate([step.weights[name] for step in steps], axis=1)).transpose(1, 2)
+        for name in steps[0].weights
+    }
+    assert_same_weights(weights, expected.weights, CLOSE)
+    assert_same_state(state.inner, expected.state, CLOSE)
+
+
+@EVERY
+def test_two_halves_with_the_state_handed_over_equal_the_whole(architecture: Architecture) -> None:
+    model, batch = model_of(architecture), batch_for(architecture)
+    expected = said_of(architecture)
+    left, right = tokens_of(batch).tensor_split(2, dim=1)
+    first = continued(model, left, first_state(model, batch))
+    second = continued(model, right, first.state)
+    assert_same(torch.cat([first.log_probs, second.log_probs], dim=1), expected.log_probs)
+    assert_same_weights(
+        {name: torch.cat([first.weights[name], second.weights[name]], dim=2) for name in first.weights}, expected.weights
+    )
+    assert_same_state(second.state, expected.state)
+
+
+@EVERY
+def test_a_score_is_the_log_probability_of_each_label_and_zero_on_padding(architecture: Architecture) -> None:
+    batch, every = batch_for(architecture), said_of(architecture).log_probs
+    scores = torch.from_numpy(TorchStepper(model_of(architecture)).score(batch))
+    labels, real = torch.from_numpy(np.asarray(batch.labels.values, dtype=np.int64)), torch.from_numpy(batch.labels.mask)
+    assert_same(scores[real].double(), every.gather(-1, labels[..., None])[..., 0][real], 1e-6)
+    assert not scores[~real].any()
+
+
+# --- neighbours and padding -----------------------------------------------------------------------------------------
+
+
+@EVERY
+@TOLERANCES
+def test_extra_padding_changes_nothing(architecture: Architecture, dtype: torch.dtype, tolerance: float) -> None:
+    model, batch = model_of(architecture, dtype), batch_for(architecture)
+    expected, actual = said_of(architecture, dtype), whole(model, padded_further(batch))
+    real = torch.from_numpy(batch.inputs.mask)
+    times = real.shape[1]
+    assert_same(actual.log_probs[:, :times][real], expected.log_probs[real], tolerance)
+    for name, weights in expected.weights.items():
+        positions = weights.shape[-1]
+        longer = actual.weights[name][:, :, :times, :positions]
+        assert_same(longer.transpose(1, 2)[real], weights.transpose(1, 2)[real], tolerance)
+        assert not actual.weights[name][..., positions:].any()
+
+
+@EVERY
+@TOLERANCES
+def test_a_batch_equals_its_items(architecture: Architecture, dtype: torch.dtype, tolerance: float) -> None:
+    model, batch = model_of(architecture, dtype), batch_for(architecture)
+    together = said_of(architecture, dtype)
+    for index, length in enumerate(batch.inputs.lengths):
+        alone = whole(model, item(batch, index))
+        assert_same(together.log_probs[index, :length], alone.log_probs[0, :length], tolerance)
+        for name, weights in alone.weights.items():
+            positions = weights.shape[-1]
+            assert_same(together.weights[name][index, :, :length, :positions], weights[0, :, :length], tolerance)
+
+
+@READING
+def test_a_source_without_symbols_is_read_as_nothing_whatever_its_neighbours(architecture: Architecture) -> None:
+    model, batch = model_of(architecture), batch_for(architecture, source_lengths=(3, 0, 4))
+    together, alone = whole(model, batch), whole(model, item(batch, 1))
+    assert torch.isfinite(together.log_probs).all()
+    length = batch.inputs.lengths[1]
+    assert_same(together.log_probs[1, :length], alone.log_probs[0, :length])
+    for weights in together.weights.values():
+        assert not weights[1].any()
+
+
+# --- beams ----------------------------------------------------------------------------------------------------------
+
+
+class Beams:
+    """A grid of rows in the stepper and, beside it, the sentence that each row belongs to and the symbols it has read."""
+
+    def __init__(self, architecture: Architecture) -> None:
+        self.model, self.batch = model_of(architecture), batch_for(architecture)
+        self.stepper = TorchStepper(self.model)
+        self.state = self.stepper.start(self.batch.sources, 3)
+        self.sentences = [0, 1, 2]
+        self.read: list[list[list[int]]] = [[[]], [[]], [[]]]
+
+    def select(self, sentences: Sequence[int], parents: Sequence[Sequence[int]]) -> None:
+        self.state = self.state.select(np.asarray(sentences), np.asarray(parents))
+        self.read = [[list(self.read[one][row]) for row in rows] for one, rows in zip(sentences, parents, strict=True)]
+        self.sentences = [self.sentences[one] for one in sentences]
+
+    def step(self, tokens: Sequence[Sequence[int]]) -> None:
+        """Advance every row, and compare each with a sentence of its own that has read the same symbols."""
+        step = self.stepper.step(np.asarray(tokens), self.state)
+        self.state = step.state
+        self.read = [
+            [[*seen, token] for seen, token in zip(rows, chosen, strict=True)]
+            for rows, chosen in zip(self.read, tokens, strict=True)
+        ]
+        owners = [one for one, rows in zip(self.sentences, self.read, strict=True) for _ in rows]
+        repeated = {name: Padded(source.values[owners], source.lengths[owners]) for name, source in self.batch.sources.items()}
+        apart = torch.tensor([seen for rows in self.read for seen in rows])
+        with torch.inference_mode():
+            start = self.model.decoder.start(self.model.encode(repeated), len(owners))
+        said = continued(self.model, apart, start)
+        assert_same(torch.from_numpy(step.all()).flatten(0, 1).double(), said.log_probs[:, -1], 2e-6)
+        weights = {name: torch.from_numpy(one).flatten(0, 1).double() for name, one in step.weights.items()}
+        assert_same_weights(weights, {name: one[:, :, -1] for name, one in said.weights.items()}, 2e-6)
+
+
+@EVERY
+def test_a_step_of_a_grid_equals_as_many_separate_sentences(architecture: Architecture) -> None:
+    beams = Beams(architecture)
+    beams.select([0, 1, 2], [[0, 0, 0, 0]] * 3)
+    beams.step([[BEGIN] * 4] * 3)
+    beams.step([[2, 3, 4, 5], [5, 5, 2, 6], [3, 4, 6, 2]])
+
+
+@EVERY
+def test_select_follows_rows_and_lets_sentences_go(architecture: Architecture) -> None:
+    beams = Beams(architecture)
+    beams.step([[BEGIN]] * 3)
+    beams.select([0, 1, 2], [[0, 0, 0]] * 3)
+    beams.step([[2, 3, 4], [5, 6, 2], [3, 3, 6]])
+    beams.select([0, 1, 2], [[2, 0, 0], [1, 1, 1], [0, 2, 1]])
+    beams.step([[4, 2, 3], [2, 3, 4], [6, 6, 5]])
+    beams.select([0, 2], [[1, 2], [2, 0]])
+    beams.step([[4, 2], [3, 5]])
+    beams.select([1], [[0, 1, 0]])
+    beams.step([[6, 2, 3]])
+
+
+@READING
+def test_a_beam_does_not_copy_memories_while_the_sentences_stay(architecture: Architecture) -> None:
+    batch = batch_for(architecture)
+    state = TorchStepper(model_of(architecture)).start(batch.sources, 3)
+    assert state.select(np.arange(3), np.zeros((3, 5), dtype=np.int64)).inner.link is state.inner.link
+    fewer = state.select(np.asarray([0, 2]), np.zeros((2, 5), dtype=np.int64)).inner.link
+    for name, keys in state.inner.link.keys.items():
+        for part in ("keys", "values", "mask"):
+            assert torch.equal(getattr(fewer.keys[name], part), getattr(keys, part)[[0, 2]])
+
+
+# --- attention ------------------------------------------------------------------------------------------------------
+
+
+@ATTENDING
+def test_attention_weights_sum_to_one_and_vanish_on_padding(architecture: Architecture) -> None:
+    batch = batch_for(architecture)
+    weights = said_of(architecture).weights["source"]
+    assert_same(weights.sum(dim=-1), torch.ones(weights.shape[:-1], dtype=weights.dtype))
+    padding = torch.from_numpy(~batch.sources["source"].mask)
+    assert not weights.permute(0, 3, 1, 2)[padding].any()
+    assert (weights.permute(0, 3, 1, 2)[~padding] > 0).all()
+
+
+# --- learning -------------------------------------------------------------------------------------------------------
+
+
+@EVERY
+def test_gradients_reach_every_parameter(architecture: Architecture) -> None:
+    model = fresh_model(architecture).train()
+    model(batch_for(architecture)).objective.backward()
+    reached = {name: float(one.grad.abs().max()) for name, one in model.named_parameters() if one.grad is not None}
+    assert reached.keys() == dict(model.named_parameters()).keys()
+    # A key's bias adds the same to all scores of a query, which no softmax can see: its gradient is nothing but rounding.
+    assert [name for name, size in reached.items() if size < 1e-9 and not name.endswith("to_key.bias")] == []
+
+
+# --- the lectures ---------------------------------------------------------------------------------------------------
+
+
+@EVERY
+def test_the_equations_of_the_lectures_give_the_same_log_probabilities(architecture: Architecture) -> None:
+    model, batch = model_of(architecture), batch_for(architecture)
+    encoder, decoder = encoder_of(model, architecture.section), decoder_of(model, architecture.section)
+    said = said_of(architecture)
+    for sentence, length in enumerate(batch.inputs.lengths):
+        source = [int(x) for padded in batch.sources.values() for x in padded.values[sentence][: padded.lengths[sentence]]]
+        inputs = [int(y) for y in batch.inputs.values[sentence][:length]]
+        written = equations.decode(encoder, decoder, source, inputs)
+        assert_same(said.log_probs[sentence, :length], torch.from_numpy(written.log_probs), 1e-8)
+        for weights in said.weights.values():
+            assert_same(weights[sentence, :, :length, : len(source)], torch.from_numpy(written.weights), 1e-8)
+
+
+# --- the set itself -------------------------------------------------------------------------------------------------
+
+
+def test_the_covering_set_covers() -> None:
+    seen = list(ARCHITECTURES.values())
+    kinds = {(type(one.section.bridge), one.section.decoder.cell, one.section.decoder.reset) for one in seen}
+    assert len(kinds) == 4 * len(CELLS)
+    ways = [one.section.bridge for one in seen if isinstance(one.section.bridge, AttentionBridge)]
+    uses = {(type(b.attention), getattr(b.attention, "scaled", None), b.query, b.into, b.feed) for b in ways}
+    assert len(uses) == len(ATTENTIONS) * len(USES) == 6 * 10
