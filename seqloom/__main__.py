@@ -1,5 +1,6 @@
 """The entry of the command line: process settings, then the commands, then errors as sentences with their exit codes."""
 
+import errno
 import os
 import sys
 
@@ -19,22 +20,41 @@ def _run() -> int:
     from seqloom.errors import SeqloomError
 
     try:
-        from seqloom.cli.app import app
-
-        code = app(standalone_mode=False)
-        return code if isinstance(code, int) else 0
+        code = _command()
+        sys.stdout.flush()  # here, where a failure still has an answer; at the interpreter's end it has none
     except SeqloomError as problem:
-        print(f"seqloom: {problem}", file=sys.stderr)  # noqa: T201
-        return problem.exit_code
+        return _complain(str(problem), problem.exit_code)
     except KeyboardInterrupt:
-        print("seqloom: interrupted", file=sys.stderr)  # noqa: T201
-        return 130
-    except BrokenPipeError:
-        # The reader of our output has gone (`| head`): not our mistake, and nothing is left to say.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+        return _complain("interrupted", 130)
+    except OSError as problem:
+        return _output_code(problem)
     except Exception as problem:
         return _usage_code(problem)
+    return code
+
+
+def _command() -> int:
+    from seqloom.cli.app import app
+
+    try:
+        code = app(standalone_mode=False)
+    except SystemExit as leaving:
+        # Typer leaves by itself when the reader of our output has gone.
+        if isinstance(leaving.__context__, BrokenPipeError):
+            raise leaving.__context__ from None
+        raise
+    return code if isinstance(code, int) else 0
+
+
+def _output_code(problem: OSError) -> int:
+    """Standard output that takes no more; any other failure of the system here is a fault of ours and keeps its traceback."""
+    if problem.errno not in {errno.EPIPE, errno.ENOSPC, errno.EDQUOT, errno.EFBIG}:
+        raise problem
+    # What could not be written must not be tried again when the interpreter ends.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    if problem.errno == errno.EPIPE:
+        return 0  # the reader has gone (`| head`): not our mistake, and nothing is left to say
+    return _complain(f"the output could not be written ({problem.strerror}). Make room, or write it elsewhere", 5)
 
 
 def _usage_code(problem: Exception) -> int:
@@ -42,11 +62,15 @@ def _usage_code(problem: Exception) -> int:
     show = getattr(problem, "show", None)
     code = getattr(problem, "exit_code", None)
     if type(problem).__name__ == "Abort":
-        print("seqloom: interrupted", file=sys.stderr)  # noqa: T201
-        return 130
+        return _complain("interrupted", 130)
     if show is None or not isinstance(code, int):
         raise problem
     show()
+    return code
+
+
+def _complain(sentence: str, code: int) -> int:
+    print(f"seqloom: {sentence}", file=sys.stderr)  # noqa: T201
     return code
 
 

@@ -3,6 +3,7 @@
 import typer
 
 from seqloom.cli import check, compare, demo, evaluate, explain, predict, recipes, report, score, train
+from seqloom.cli.help_text import Command
 
 EPILOG = (
     "Exit codes: 0 done, 1 a check failed, 2 bad usage or recipe, 3 bad or missing data, 4 bad run folder, "
@@ -15,19 +16,20 @@ app = typer.Typer(
     epilog=EPILOG,
     no_args_is_help=True,
     add_completion=False,
-    rich_markup_mode="markdown",
+    rich_markup_mode=None,
     pretty_exceptions_enable=False,
+    context_settings={"max_content_width": 100, "help_option_names": ["-h", "--help"]},
 )
 
-app.command("demo")(demo.demo)
-app.command("train")(train.train)
-app.command("predict")(predict.predict)
-app.command("evaluate")(evaluate.evaluate)
-app.command("score")(score.score)
-app.command("explain")(explain.explain)
-app.command("report")(report.report)
-app.command("compare")(compare.compare)
-app.command("check")(check.check)
+app.command("demo", cls=Command)(demo.demo)
+app.command("train", cls=Command)(train.train)
+app.command("predict", cls=Command)(predict.predict)
+app.command("evaluate", cls=Command)(evaluate.evaluate)
+app.command("score", cls=Command)(score.score)
+app.command("explain", cls=Command)(explain.explain)
+app.command("report", cls=Command)(report.report)
+app.command("compare", cls=Command)(compare.compare)
+app.command("check", cls=Command)(check.check)
 app.add_typer(recipes.app, name="recipes")
 
 

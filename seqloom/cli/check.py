@@ -16,23 +16,27 @@ _COLOURS = {"error": "red", "warning": "yellow", "note": "dim"}
 
 def check(
     files: Annotated[
-        list[str] | None, typer.Argument(metavar="FILE...", help="Files of training pairs, or one recipe (.yaml).")
+        list[str] | None, typer.Argument(metavar="[FILE...]", help="Files of training pairs, or one recipe (.yaml).")
     ] = None,
-    source: Annotated[list[str] | None, typer.Option("--source", help="Instead: a text file of sources ...")] = None,
-    target: Annotated[list[str] | None, typer.Option("--target", help="... and one of targets, line by line.")] = None,
-    validation: Annotated[str | None, typer.Option("--validation", help="A file of validation pairs.")] = None,
-    test: Annotated[str | None, typer.Option("--test", help="A file of test pairs.")] = None,
+    source: Annotated[
+        list[str] | None, typer.Option("--source", metavar="FILE", help="Instead of FILE: a text file of sources ...")
+    ] = None,
+    target: Annotated[
+        list[str] | None, typer.Option("--target", metavar="FILE", help="... and one of targets, line by line.")
+    ] = None,
+    validation: Annotated[str | None, typer.Option("--validation", metavar="FILE", help="A file of validation pairs.")] = None,
+    test: Annotated[str | None, typer.Option("--test", metavar="FILE", help="A file of test pairs.")] = None,
     columns: ColumnsOption = None,
     json: Json = False,
 ) -> None:
-    """Examine data before training: what is broken, odd or leaking between splits. Exit code 1 if training would be unwise.
+    """Examine data: what is broken, odd or leaking between splits.
 
     Examples:
         seqloom check train.tsv --validation dev.tsv --test test.tsv --columns source=2,target=1
-
         seqloom check --source train.de --target train.en
-
         seqloom check recipe.yaml --json
+
+    Exit code 1 if training on it would be unwise.
     """
     from seqloom.data.doctor import examine
     from seqloom.recipe.sections import Aligned, Columns

@@ -14,12 +14,13 @@ def compare(
     runs: Annotated[list[str], typer.Argument(metavar="RUN...", help="Run folders.")],
     json: Json = False,
 ) -> None:
-    """Put runs side by side: best validation, size, time, and where their recipes differ.
+    """Put runs side by side: figures, size, time, recipes.
 
     Example:
         seqloom compare runs/gru runs/lstm
 
-    Validation figures are those of each run's best step; they compare only where the data is the same.
+    Figures are of the validation at each run's best step; they compare only where the data is the same. Then follows
+    where the recipes differ.
     """
     from seqloom.recipe import differences
     from seqloom.runs import RunFolder

@@ -16,16 +16,17 @@ _DEMOS = ("dates",)
 
 
 def demo(
-    name: Annotated[str, typer.Argument(help="Which one: dates.")] = "dates",
-    out: Annotated[Path, typer.Option("--out", help="The run folder.")] = Path("runs/demo"),
+    name: Annotated[str, typer.Argument(metavar="[NAME]", help="Which one: dates.")] = "dates",
+    out: Annotated[Path, typer.Option("--out", metavar="RUN", help="The run folder.")] = Path("runs/demo"),
     json: Json = False,
 ) -> None:
-    """Train the built-in task, show its results and draw attention maps: the whole of seqloom in two minutes.
+    """See all of seqloom in two minutes, on a built-in task.
 
     Example:
         seqloom demo
 
-    Human dates in 46 locales become ISO 8601. A locale tag settles ambiguous orders and may be left out.
+    Trains, shows results, draws attention maps, writes a report. Human dates in 46 locales become ISO 8601; a locale tag
+    settles ambiguous orders and may be left out.
     """
     if name not in _DEMOS:
         raise UsageError(f"demo: there is no demo {name!r}. There is: {', '.join(_DEMOS)}")

@@ -1,30 +1,34 @@
 """`seqloom evaluate`."""
 
-from typing import Annotated
-
-import typer
-
-from seqloom.cli.options import BatchSize, ColumnsOption, Json, given_examples, print_json, progress_bar
+from seqloom.cli.options import (
+    BatchSize,
+    BeamWidth,
+    ColumnsOption,
+    Json,
+    PairsFile,
+    Run,
+    given_examples,
+    print_json,
+    progress_bar,
+)
 
 
 def evaluate(
-    run: Annotated[str, typer.Argument(help="A run folder.")],
-    file: Annotated[str | None, typer.Argument(help="A file of pairs; without one, the recipe's test split.")] = None,
+    run: Run,
+    file: PairsFile = None,
     columns: ColumnsOption = None,
-    beam: Annotated[
-        int | None, typer.Option("--beam", min=1, help="Beam search of this width, instead of the recipe's search.")
-    ] = None,
+    beam: BeamWidth = None,
     batch_size: BatchSize = 64,
     json: Json = False,
 ) -> None:
-    """Measure a model: exact match, symbol, character and word error rates, BLEU, chrF, also by source length.
+    """Measure a model on pairs, in all and by source length.
 
     Examples:
         seqloom evaluate runs/demo
-
         seqloom evaluate runs/words held-out.tsv --columns source=2,target=1 --json
 
-    All figures are in percent. A phoneme error rate is the symbol error rate; the g2p field's "WER" is 100 - exact match.
+    Exact match; symbol, character and word error rates; BLEU and chrF: all in percent. A phoneme error rate is the symbol
+    error rate; the g2p field's "WER" is 100 - exact match.
     """
     from seqloom.cli.predict import choose_search
     from seqloom.metrics import evaluate as measure

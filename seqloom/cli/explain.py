@@ -6,24 +6,23 @@ from typing import Annotated
 
 import typer
 
-from seqloom.cli.options import Feature, Json, print_json
+from seqloom.cli.options import BeamWidth, Feature, Json, Run, print_json
 
 
 def explain(
-    run: Annotated[str, typer.Argument(help="A run folder.")],
-    text: Annotated[str, typer.Argument(metavar="INPUT", help="The source text.")],
-    out: Annotated[Path, typer.Option("--out", help="Where to write: .html, .svg, .png or .json.")] = Path("map.html"),
-    beam: Annotated[
-        int | None, typer.Option("--beam", min=1, help="Beam search of this width, instead of the recipe's search.")
-    ] = None,
+    run: Run,
+    text: Annotated[str, typer.Argument(metavar="TEXT", help="The source text.")],
+    out: Annotated[Path, typer.Option("--out", metavar="FILE", help="Where to write: .html, .svg, .png or .json.")] = Path(
+        "map.html"
+    ),
+    beam: BeamWidth = None,
     feature: Feature = None,
     json: Json = False,
 ) -> None:
-    """Draw where the model looked in the source while it wrote each symbol.
+    """Draw where the model looked while it wrote each symbol.
 
     Examples:
         seqloom explain runs/demo "le 3 mai 1979" --out map.html
-
         seqloom explain runs/demo "2009年12月31日" --feature ja --out map.png
 
     HTML shows all outputs of the beam to choose from, and values when one points at a cell.

@@ -15,19 +15,30 @@ if TYPE_CHECKING:
     from seqloom.data.examples import Example
     from seqloom.recipe.sections import Columns, Recipe
 
+Run = Annotated[str, typer.Argument(metavar="RUN", help="A run folder.")]
+PairsFile = Annotated[
+    str | None, typer.Argument(metavar="[FILE]", help="A file of pairs; without one, the recipe's test split.")
+]
+BeamWidth = Annotated[
+    int | None, typer.Option("--beam", metavar="N", min=1, help="Beam search of this width, instead of the recipe's search.")
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for other programs.")]
 ColumnsOption = Annotated[
     str | None,
     typer.Option(
         "--columns",
-        metavar="source=2,target=1",
-        help="Columns by number (from 1) or header name: source, target, weight, features (joined by +).",
+        metavar="PART=COLUMN,...",
+        help="Which column is what, e.g. source=2,target=1: by number (from 1) or header name. "
+        "Parts: source, target, weight, features (joined by +).",
     ),
 ]
 Feature = Annotated[
-    list[str] | None, typer.Option("--feature", help="A feature of every input, such as a language tag. Repeatable.")
+    list[str] | None,
+    typer.Option("--feature", metavar="NAME", help="A feature of every input, such as a language tag. Repeatable."),
 ]
-BatchSize = Annotated[int, typer.Option("--batch-size", min=1, help="Sentences decoded together; results do not depend on it.")]
+BatchSize = Annotated[
+    int, typer.Option("--batch-size", metavar="N", min=1, help="Sentences decoded together; results do not depend on it.")
+]
 
 
 def parse_columns(text: str | None) -> "Columns | None":

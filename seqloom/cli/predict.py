@@ -18,32 +18,45 @@ def predict(
     places: Annotated[
         list[str],
         typer.Argument(
-            metavar="RUN... [FILE|-]", help="One run, or several as an ensemble; then the input (default: standard input)."
+            metavar="RUN... [FILE|-]", help="One run, or several as an ensemble; then the input, by default standard input."
         ),
     ],
-    beam: Annotated[int | None, typer.Option("--beam", min=1, help="Beam search of this width; 1 is greedy.")] = None,
-    nbest: Annotated[int, typer.Option("--nbest", min=1, help="Outputs per input, at most the beam's width.")] = 1,
+    beam: Annotated[
+        int | None, typer.Option("--beam", metavar="N", min=1, help="Beam search of this width; 1 is greedy.")
+    ] = None,
+    nbest: Annotated[int, typer.Option("--nbest", metavar="N", min=1, help="Outputs per input, at most the beam's width.")] = 1,
     length_power: Annotated[
-        float | None, typer.Option("--length-power", min=0, help="Beam: rank by log-probability / length^power.")
+        float | None, typer.Option("--length-power", metavar="X", min=0, help="Beam: rank by log-probability / length^power.")
     ] = None,
-    coverage: Annotated[float | None, typer.Option("--coverage", min=0, help="Beam: weight of the coverage penalty.")] = None,
-    sample: Annotated[int | None, typer.Option("--sample", min=1, help="Draw so many outputs at random instead.")] = None,
+    coverage: Annotated[
+        float | None, typer.Option("--coverage", metavar="X", min=0, help="Beam: weight of the coverage penalty.")
+    ] = None,
+    sample: Annotated[
+        int | None, typer.Option("--sample", metavar="N", min=1, help="Draw so many outputs at random instead.")
+    ] = None,
     temperature: Annotated[
-        float | None, typer.Option("--temperature", help="Sampling: below 1 is safer, above 1 bolder.")
+        float | None, typer.Option("--temperature", metavar="X", help="Sampling: below 1 is safer, above 1 bolder.")
     ] = None,
-    top_k: Annotated[int | None, typer.Option("--top-k", min=1, help="Sampling: only the k most probable symbols.")] = None,
+    top_k: Annotated[
+        int | None, typer.Option("--top-k", metavar="K", min=1, help="Sampling: only the k most probable symbols.")
+    ] = None,
     top_p: Annotated[
-        float | None, typer.Option("--top-p", help="Sampling: only the most probable symbols that make up this share.")
+        float | None,
+        typer.Option("--top-p", metavar="P", help="Sampling: only the most probable symbols that make up this share."),
     ] = None,
-    seed: Annotated[int | None, typer.Option("--seed", min=0, help="Sampling: the random seed.")] = None,
-    prefix: Annotated[str, typer.Option("--prefix", help="What every output must begin with.")] = "",
+    seed: Annotated[int | None, typer.Option("--seed", metavar="N", min=0, help="Sampling: the random seed.")] = None,
+    prefix: Annotated[str, typer.Option("--prefix", metavar="TEXT", help="What every output must begin with.")] = "",
     minimum_length: Annotated[
-        int | None, typer.Option("--minimum-length", min=0, help="So many symbols before an output may end.")
+        int | None, typer.Option("--minimum-length", metavar="N", min=0, help="So many symbols before an output may end.")
     ] = None,
-    forbid: Annotated[list[str] | None, typer.Option("--forbid", help="A symbol that may not be written. Repeatable.")] = None,
+    forbid: Annotated[
+        list[str] | None, typer.Option("--forbid", metavar="SYMBOL", help="A symbol that may not be written. Repeatable.")
+    ] = None,
     columns: ColumnsOption = None,
     feature: Feature = None,
-    attention: Annotated[Path | None, typer.Option("--attention", help="Save all attention weights to this .npz file.")] = None,
+    attention: Annotated[
+        Path | None, typer.Option("--attention", metavar="FILE", help="Save all attention weights to this .npz file.")
+    ] = None,
     batch_size: BatchSize = 64,
     json: Json = False,
 ) -> None:
@@ -51,10 +64,11 @@ def predict(
 
     Examples:
         echo "le 3 mai 1979" | seqloom predict runs/demo
-
+        seqloom predict runs/demo table.tsv --columns source=1,features=2
         seqloom predict runs/a runs/b input.txt --beam 10 --nbest 3 --json
 
-    With --nbest above 1, plain output has columns: line number, rank, score, text. An input may be a table: --columns.
+    With --nbest above 1, plain output has columns: line number, rank, score, text. Without --columns a
+    whole line is the source.
     """
     from seqloom.data.examples import read_sources
     from seqloom.predict import Predictor

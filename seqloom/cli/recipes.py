@@ -6,10 +6,11 @@ from typing import Annotated
 
 import typer
 
+from seqloom.cli.help_text import Command
 from seqloom.cli.options import Json, print_json
 from seqloom.errors import RecipeError, UsageError
 
-app = typer.Typer(help="List, show, copy and check recipes.", no_args_is_help=True)
+app = typer.Typer(help="List, show, copy and check recipes.", no_args_is_help=True, rich_markup_mode=None)
 
 
 def shipped() -> dict[str, Path]:
@@ -33,7 +34,7 @@ def _headline(path: Path) -> str:
     return first.lstrip("# ")
 
 
-@app.command("ls")
+@app.command("ls", cls=Command)
 def list_recipes(json: Json = False) -> None:
     """List the recipes that come with seqloom.
 
@@ -48,9 +49,11 @@ def list_recipes(json: Json = False) -> None:
         typer.echo(f"{row['name']:16}{row['about']}")
 
 
-@app.command("show")
-def show(name: Annotated[str, typer.Argument(help="A recipe's name or file.")], json: Json = False) -> None:
-    """Show a recipe: its six jars (task, data, model, loss, algorithm, evaluation), then its text.
+@app.command("show", cls=Command)
+def show(name: Annotated[str, typer.Argument(metavar="RECIPE", help="A recipe's name or file.")], json: Json = False) -> None:
+    """Show a recipe: its six jars, then its text.
+
+    The jars are task, data, model, loss, algorithm and evaluation.
 
     Example:
         seqloom recipes show dates
@@ -67,10 +70,10 @@ def show(name: Annotated[str, typer.Argument(help="A recipe's name or file.")], 
     typer.echo("\n" + path.read_text(encoding="utf-8").rstrip())
 
 
-@app.command("copy")
+@app.command("copy", cls=Command)
 def copy(
-    name: Annotated[str, typer.Argument(help="A recipe that comes with seqloom.")],
-    to: Annotated[Path | None, typer.Argument(help="Where to; by default NAME.yaml here.")] = None,
+    name: Annotated[str, typer.Argument(metavar="RECIPE", help="A recipe's name or file.")],
+    to: Annotated[Path | None, typer.Argument(metavar="[FILE]", help="Where to; by default its own name, here.")] = None,
 ) -> None:
     """Copy a recipe to change it.
 
@@ -89,9 +92,9 @@ def copy(
     typer.echo(str(aim))
 
 
-@app.command("check")
+@app.command("check", cls=Command)
 def check(names: Annotated[list[str], typer.Argument(metavar="RECIPE...", help="Names or files.")]) -> None:
-    """Validate recipes without training: every mistake with its line.
+    """Validate recipes: every mistake with its line.
 
     Example:
         seqloom recipes check mine.yaml

@@ -9,14 +9,19 @@ from seqloom.cli.options import progress_bar
 
 
 def report(
-    run: Annotated[Path, typer.Argument(help="A run folder.")],
-    out: Annotated[Path | None, typer.Option("--out", help="Where to write; by default report.html in the run folder.")] = None,
-    most: Annotated[int, typer.Option("--most", min=1, help="Decode at most so many test examples.")] = 2000,
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="A run folder.")],
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE", help="Where to write; by default report.html in the run folder.")
+    ] = None,
+    most: Annotated[int, typer.Option("--most", metavar="N", min=1, help="Decode at most so many test examples.")] = 2000,
 ) -> None:
-    """Write one self-contained HTML page: curves, metrics with confidence intervals, quality by length, best and worst, maps.
+    """Write one HTML page with all there is to see of a run.
 
     Example:
         seqloom report runs/demo
+
+    Curves, metrics with confidence intervals, quality by length, best and worst outputs, attention maps. The page is
+    self-contained: it needs no network and can be sent to others.
     """
     typer.echo(str(write_report(run, out, most)))
 

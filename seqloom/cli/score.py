@@ -2,29 +2,27 @@
 
 import math
 import sys
-from typing import Annotated
 
 import typer
 
-from seqloom.cli.options import BatchSize, ColumnsOption, Json, given_examples, print_json, progress_bar
+from seqloom.cli.options import BatchSize, ColumnsOption, Json, PairsFile, Run, given_examples, print_json, progress_bar
 
 
 def score(
-    run: Annotated[str, typer.Argument(help="A run folder.")],
-    file: Annotated[str | None, typer.Argument(help="A file of pairs; without one, the recipe's test split.")] = None,
+    run: Run,
+    file: PairsFile = None,
     columns: ColumnsOption = None,
     batch_size: BatchSize = 64,
     json: Json = False,
 ) -> None:
-    """Say how probable given targets are: log p(y|x) of each pair, then perplexity and bits per symbol of all.
+    """Say how probable given targets are, one by one and in all.
 
     Examples:
         seqloom score runs/words pairs.tsv --columns source=2,target=1
-
         seqloom score runs/words pairs.tsv --json
 
-    Plain output has columns: log-probability, source, target. The summary goes to standard error; with --json it is the
-    last line.
+    Plain output has columns: log p(y|x), source, target. The summary (perplexity, bits per symbol) goes to standard
+    error; with --json it is the last line.
     """
     from seqloom.predict import Predictor
 

@@ -14,16 +14,24 @@ if TYPE_CHECKING:
 
 def train(
     recipe: Annotated[
-        str | None, typer.Argument(help="A recipe: a YAML file, or a name that `seqloom recipes ls` lists.")
+        str | None, typer.Argument(metavar="[RECIPE]", help="A YAML file, or a name that `seqloom recipes ls` lists.")
     ] = None,
-    out: Annotated[Path, typer.Option("--out", help="The run folder. An unfinished run in it is resumed.")] = ...,  # type: ignore[assignment]
+    out: Annotated[
+        Path, typer.Option("--out", metavar="RUN", help="The run folder. An unfinished run in it is resumed.")
+    ] = ...,  # type: ignore[assignment]
     pairs: Annotated[
-        list[str] | None, typer.Option("--pairs", help="Instead of a recipe: a file of pairs. Repeatable.")
+        list[str] | None, typer.Option("--pairs", metavar="FILE", help="Instead of a recipe: a file of pairs. Repeatable.")
     ] = None,
-    source: Annotated[list[str] | None, typer.Option("--source", help="Instead of --pairs: a text file of sources ...")] = None,
-    target: Annotated[list[str] | None, typer.Option("--target", help="... and one of targets, line by line.")] = None,
-    validation: Annotated[str | None, typer.Option("--validation", help="With --pairs: a file of validation pairs.")] = None,
-    test: Annotated[str | None, typer.Option("--test", help="With --pairs: a file of test pairs.")] = None,
+    source: Annotated[
+        list[str] | None, typer.Option("--source", metavar="FILE", help="Instead of --pairs: a text file of sources ...")
+    ] = None,
+    target: Annotated[
+        list[str] | None, typer.Option("--target", metavar="FILE", help="... and one of targets, line by line.")
+    ] = None,
+    validation: Annotated[
+        str | None, typer.Option("--validation", metavar="FILE", help="With --pairs: a file of validation pairs.")
+    ] = None,
+    test: Annotated[str | None, typer.Option("--test", metavar="FILE", help="With --pairs: a file of test pairs.")] = None,
     columns: ColumnsOption = None,
     settings: Annotated[
         list[str] | None,
@@ -31,13 +39,11 @@ def train(
     ] = None,
     json: Json = False,
 ) -> None:
-    """Train a model into a run folder, from a recipe or straight from a file of pairs.
+    """Train a model, from a recipe or straight from a file of pairs.
 
     Examples:
         seqloom train dates --out runs/dates
-
         seqloom train recipe.yaml --set training.epochs=20 --out runs/mine
-
         seqloom train --pairs words.tsv --columns source=2,target=1 --out runs/words
 
     Ctrl-C saves; the same command goes on from there, and ends with the same weights as if it had never stopped.

@@ -14,6 +14,7 @@ from seqloom.recipe.sections import Aligned, Columns, Files
 _LOOK = 20_000
 _UPDATES = 3_000
 """About so many updates train a small model well; small data is gone over more often."""
+_UPDATES_PER_EPOCH = 60
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,8 @@ def recipe_for(
     source = _look([example.sources["source"] for example in examples])
     target = _look([example.target or "" for example in examples])
     size = 128 if pairs < 20_000 else 256
-    budget = 2000 if pairs < 2_000 else 4000
+    length = max(_length(source), _length(target))
+    budget = _budget(pairs, length)
     body: dict[str, Any] = {
         "data": {
             "train": train if isinstance(train, Aligned) else list([train] if isinstance(train, str) else train),
@@ -56,7 +58,7 @@ def recipe_for(
             "decoder": {"cell": "lstm", "size": 2 * size, "embedding": 128, "dropout": 0.3},
         },
         "training": {
-            "epochs": _epochs(pairs, _length(source), _length(target), budget),
+            "epochs": _epochs(pairs, length, budget),
             "batch_tokens": budget,
             "learning_rate": 2e-3,
             "schedule": {"kind": "cosine", "warmup": 100, "final": 0.05},
@@ -118,6 +120,11 @@ def _length(side: _Side) -> float:
     return side.characters if side.words < 3.5 else 1.4 * side.words
 
 
-def _epochs(pairs: int, source: float, target: float, budget: int) -> int:
-    updates_per_epoch = max(1.0, pairs * max(source, target) / budget)
+def _budget(pairs: int, length: float) -> int:
+    """Symbols a batch: large ones compute faster, but small data must still make enough updates an epoch."""
+    return int(min(4000, max(400, pairs * length / _UPDATES_PER_EPOCH)))
+
+
+def _epochs(pairs: int, length: float, budget: int) -> int:
+    updates_per_epoch = max(1.0, pairs * length / budget)
     return max(3, min(60, round(_UPDATES / updates_per_epoch)))

@@ -5,22 +5,36 @@ error locations mix union tags and type names with the keys a person wrote, and 
 """
 
 import math
-import operator
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
-from functools import cache
 from re import fullmatch
-from types import NoneType, UnionType
-from typing import Annotated, Any, Literal, Union, get_args, get_origin
+from typing import Any, Literal, get_args, get_origin
 
 from pydantic import ValidationError
-from pydantic.fields import FieldInfo
 
-from seqloom.recipe.sections import Aligned, ColumnName, Files, Recipe, Section
+from seqloom.recipe.schema import (
+    COMPARISONS,
+    ROOT,
+    Home,
+    Option,
+    Place,
+    Slot,
+    alternatives,
+    described,
+    dotted,
+    expected,
+    homes,
+    item_slot,
+    kind_of,
+    listed,
+    nearest,
+    sentence,
+    slot_of,
+    slots_of,
+)
+from seqloom.recipe.sections import Section
 
-Place = tuple[str | int, ...]
-"""The keys, and numbers in lists, that lead from the top of a recipe to one of its values."""
+_TRUE_WORDS, _FALSE_WORDS = ("true", "yes", "on", "y", "1"), ("false", "no", "off", "n", "0")
 
 OTHER_NAMES = {
     "batch": "batch_tokens",
@@ -54,244 +68,6 @@ OTHER_WORDS = {
 """What others call the words and kinds that we offer."""
 
 
-# --- what may stand where -------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Option:
-    """One type that may stand at a place, with its bounds (`ge`, `gt`, `le`, `lt`)."""
-
-    form: Any
-    bounds: tuple[tuple[str, float], ...] = ()
-
-    @property
-    def is_section(self) -> bool:
-        """Whether a mapping of keys may stand here."""
-        return isinstance(self.form, type) and issubclass(self.form, Section)
-
-    @property
-    def is_list(self) -> bool:
-        """Whether a list may stand here."""
-        return get_origin(self.form) is tuple
-
-
-@dataclass(frozen=True)
-class Slot:
-    """A place of a recipe: all that may stand there."""
-
-    options: tuple[Option, ...]
-    optional: bool = False
-    required: bool = False
-    default_kind: str | None = None
-
-    @property
-    def sections(self) -> tuple[type[Section], ...]:
-        """The sections that may stand here."""
-        return tuple(option.form for option in self.options if option.is_section)
-
-    @property
-    def kinds(self) -> dict[str, type[Section]]:
-        """The sections that `kind` chooses from; empty where there is no choice."""
-        return {kind_of(section): section for section in self.sections} if len(self.sections) > 1 else {}
-
-    @property
-    def words(self) -> tuple[str, ...]:
-        """The words to choose from, where there is such a choice."""
-        return tuple(word for option in self.options if get_origin(option.form) is Literal for word in get_args(option.form))
-
-    @property
-    def list_form(self) -> Any | None:
-        """The tuple type that may stand here, if any."""
-        return next((option.form for option in self.options if option.is_list), None)
-
-    def chosen(self, value: Mapping[str, object]) -> type[Section] | None:
-        """Choose the section that a mapping is meant to be, or None if its `kind` is not known."""
-        if not self.kinds:
-            return self.sections[0] if self.sections else None
-        kind = value.get("kind", self.default_kind)
-        return self.kinds.get(kind) if isinstance(kind, str) else None
-
-
-def kind_of(section: type[Section]) -> str:
-    """Return what `kind` must say to mean this section."""
-    return str(section.model_fields["kind"].default)
-
-
-def slot_of(annotation: Any, metadata: Iterable[Any] = ()) -> Slot:
-    """Take an annotation apart into its options."""
-    origin = get_origin(annotation)
-    if origin is Annotated:
-        inner, *outer = get_args(annotation)
-        unpacked = [item for entry in outer for item in (entry.metadata if isinstance(entry, FieldInfo) else [entry])]
-        return slot_of(inner, [*metadata, *unpacked])
-    if origin in (Union, UnionType):
-        slots = [slot_of(member, metadata) for member in get_args(annotation)]
-        return Slot(tuple(option for slot in slots for option in slot.options), any(slot.optional for slot in slots))
-    if annotation in (None, NoneType):
-        return Slot((), optional=True)
-    bounds = [(name, getattr(item, name)) for item in metadata for name in ("ge", "gt", "le", "lt") if hasattr(item, name)]
-    return Slot((Option(annotation, tuple(bounds)),))
-
-
-@cache
-def slots_of(section: type[Section]) -> dict[str, Slot]:
-    """Return the slots of a section by key, `kind` first."""
-    fields = section.model_fields
-    slots = {}
-    for key in sorted(fields, key=lambda key: key != "kind"):
-        field = fields[key]
-        slot = slot_of(field.annotation, field.metadata)
-        default_kind = kind_of(type(field.default)) if slot.kinds and isinstance(field.default, Section) else None
-        slots[key] = Slot(slot.options, slot.optional, field.is_required(), default_kind)
-    return slots
-
-
-def item_slot(form: Any, index: int) -> Slot:
-    """Return the slot of one item of a list."""
-    members = get_args(form)
-    return slot_of(members[0] if members[-1] is Ellipsis else members[index])
-
-
-ROOT = Slot((Option(Recipe),))
-
-
-@dataclass(frozen=True)
-class Home:
-    """A place where a key is known: its slot in each section that may stand there, and the kinds of those that know it."""
-
-    place: tuple[str, ...]
-    slots: tuple[Slot, ...]
-    kinds: tuple[str, ...]
-
-
-@cache
-def homes() -> tuple[Home, ...]:
-    """List all keys that a recipe may have, with their places."""
-    found: dict[tuple[str, ...], Home] = {}
-    for home in _homes_under(ROOT, ()):
-        known = found.get(home.place)
-        found[home.place] = Home(home.place, known.slots + home.slots, known.kinds + home.kinds) if known else home
-    return tuple(found.values())
-
-
-def _homes_under(slot: Slot, place: tuple[str, ...]) -> Iterator[Home]:
-    for section in slot.sections:
-        for key, inner in slots_of(section).items():
-            yield Home((*place, key), (inner,), (kind_of(section),) if slot.kinds else ())
-            yield from _homes_under(inner, (*place, key))
-
-
-# --- words ----------------------------------------------------------------------------------------------------------
-
-_NAMED = (
-    (slot_of(Files).options, "a file, a list of files, or a section with the keys source and target"),
-    (slot_of(Aligned.model_fields["source"].annotation).options, "a file or a list of files"),
-    (slot_of(ColumnName).options, "the number of a column, counted from 1, or its name in the header line"),
-)
-_BOUND_WORDS = {"ge": "of at least", "gt": "above", "le": "at most", "lt": "below"}
-_COMPARISONS: dict[str, Callable[[float, float], bool]] = {
-    "ge": operator.ge,
-    "gt": operator.gt,
-    "le": operator.le,
-    "lt": operator.lt,
-}
-_TRUE_WORDS, _FALSE_WORDS = ("true", "yes", "on", "y", "1"), ("false", "no", "off", "n", "0")
-
-
-def expected(slot: Slot) -> str:
-    """Say in plain words what may stand at a place."""
-    named = next((words for options, words in _NAMED if options == slot.options), None)
-    kinds = ["a section whose kind is one of " + listed(sorted(slot.kinds))] if slot.kinds else []
-    rest = [_expected_option(option) for option in slot.options if not (slot.kinds and option.is_section)]
-    words = named or alternatives(kinds + rest)
-    return f"{words}, or null" if slot.optional else words
-
-
-def _expected_option(option: Option) -> str:
-    if option.is_section:
-        return "a section with the keys " + listed(slots_of(option.form))
-    if option.is_list:
-        members = get_args(option.form)
-        length = "" if members[-1] is Ellipsis else f" of {len(members)}"
-        return f"a list{length}, each item {expected(item_slot(option.form, 0))}"
-    if get_origin(option.form) is Literal:
-        return "one of " + listed(sorted(get_args(option.form)))
-    if option.form is bool:
-        return "true or false"
-    if option.form is str:
-        return "text"
-    return _expected_number(option)
-
-
-def _expected_number(option: Option) -> str:
-    noun = "a whole number" if option.form is int else "a number"
-    bounds = " and ".join(f"{_BOUND_WORDS[name]} {limit:g}" for name, limit in option.bounds)
-    return f"{noun} {bounds}".rstrip()
-
-
-def described(value: object) -> str:
-    """Say what came, briefly and on one line."""
-    match value:
-        case None:
-            return "null (nothing)"
-        case bool():
-            return "true" if value else "false"
-        case str():
-            return _short(repr(value))
-        case int() | float():
-            return _short(_number(value))
-        case tuple():
-            return f"a list of {len(value)}" if value else "an empty list"
-        case dict():
-            return "a section with the keys " + _short(listed(value)) if value else "an empty section"
-        case _:
-            return f"a Python {type(value).__name__}"
-
-
-def _number(value: float) -> str:
-    # Python refuses to write out integers of several thousand digits.
-    return f"about 10^{int(math.log10(abs(value)))}" if isinstance(value, int) and abs(value) > 10**50 else repr(value)
-
-
-def _short(text: str, limit: int = 60) -> str:
-    return text if len(text) <= limit else f"{text[: limit - 4]} ..."
-
-
-def listed(words: Iterable[object]) -> str:
-    """Join names with commas."""
-    return ", ".join(map(str, words))
-
-
-def alternatives(words: list[str]) -> str:
-    """Join phrases with commas and a last `or`."""
-    return " or ".join(filter(None, [", ".join(words[:-1]), words[-1]])) if words else "nothing"
-
-
-def dotted(place: Place) -> str:
-    """Write a place as a person would: `data.train[0]`, `model.bridge.kind`."""
-    text = ""
-    for part in place:
-        if isinstance(part, int):
-            text += f"[{part}]"
-        else:
-            text += ("." if text else "") + (part if fullmatch(r"[\w-]{1,60}", part) else _short(repr(part)))
-    return text
-
-
-def nearest(word: str, choices: Iterable[str], likeness: float = 0.6) -> str | None:
-    """Return the choice whose spelling is nearest, if any is near."""
-    by_lower = {choice.lower(): choice for choice in choices}
-    close = get_close_matches(word[:60].lower().replace("-", "_"), by_lower, n=1, cutoff=likeness)
-    return by_lower[close[0]] if close else None
-
-
-def _sentence(*parts: str) -> str:
-    return " ".join(part if part.endswith((".", "?", "!")) else f"{part}." for part in parts if part)
-
-
-# --- the walk -------------------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True)
 class Problem:
     """One thing that is wrong, and where."""
@@ -306,7 +82,7 @@ def problems_of(data: object, error: ValidationError) -> list[Problem]:
     problems = list(check(data, ROOT, ()))
     problems += [_of_validator(item["loc"], str(item["ctx"]["error"])) for item in details if item["type"] == "value_error"]
     # The walk and pydantic agree (a test says so); should they ever differ, pydantic's own words are better than none.
-    return problems or [Problem(place_of(item["loc"], ROOT), _sentence(item["msg"])) for item in details]
+    return problems or [Problem(place_of(item["loc"], ROOT), sentence(item["msg"])) for item in details]
 
 
 def _of_validator(loc: Place, text: str) -> Problem:
@@ -314,8 +90,8 @@ def _of_validator(loc: Place, text: str) -> Problem:
     place = place_of(loc, ROOT)
     start, colon, rest = text.partition(": ")
     if not place and colon and any(dotted(home.place) == start for home in homes()):
-        return Problem(tuple(start.split(".")), _sentence(rest))
-    return Problem(place, _sentence(text))
+        return Problem(tuple(start.split(".")), sentence(rest))
+    return Problem(place, sentence(text))
 
 
 def place_of(loc: Place, slot: Slot) -> Place:
@@ -401,15 +177,12 @@ def _within(value: float, option: Option) -> bool:
         finite = math.isfinite(value) or option.form is int
     except OverflowError:  # a whole number beyond all floating-point numbers
         finite = option.form is int
-    return finite and all(_COMPARISONS[name](value, limit) for name, limit in option.bounds)
-
-
-# --- one wrong value ------------------------------------------------------------------------------------------------
+    return finite and all(COMPARISONS[name](value, limit) for name, limit in option.bounds)
 
 
 def wrong_value(value: object, slot: Slot, place: Place) -> Problem:
     """Say what was expected, what came, and what was probably meant."""
-    return Problem(place, _sentence(f"expected {expected(slot)}; got {described(value)}", _remedy(value, slot)))
+    return Problem(place, sentence(f"expected {expected(slot)}; got {described(value)}", _remedy(value, slot)))
 
 
 def _remedy(value: object, slot: Slot) -> str:
@@ -446,14 +219,11 @@ def _remedy_for_text(value: str, slot: Slot) -> str:
     return f"Did you mean {near!r}?" if near else ""
 
 
-# --- one unknown key ------------------------------------------------------------------------------------------------
-
-
 def unknown_key(key: str, section: type[Section], slot: Slot, place: Place) -> Problem:
     """Say that a key is not known, what was probably meant, and which keys are known there."""
     of_kind = f" for kind {kind_of(section)}" if slot.kinds else ""
     remedy = _other_kinds(key, slot) or _near_key(key, section, place)
-    return Problem((*place, key), _sentence(f"unknown key{of_kind}", remedy, f"Known keys here: {listed(slots_of(section))}"))
+    return Problem((*place, key), sentence(f"unknown key{of_kind}", remedy, f"Known keys here: {listed(slots_of(section))}"))
 
 
 def _other_kinds(key: str, slot: Slot) -> str:
@@ -484,9 +254,6 @@ def _distance(home: tuple[str, ...], place: Place) -> tuple[int, int]:
 def _named_home(home: Home) -> str:
     owners = {kind for other in homes() if other.place[:-1] == home.place[:-1] for kind in other.kinds}
     return f"`{dotted(home.place)}`" + (f" (kind {listed(home.kinds)})" if len(home.kinds) < len(owners) else "")
-
-
-# --- the report -----------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,9 @@ from pydantic import ValidationError
 
 from seqloom.errors import RecipeError
 from seqloom.recipe import Recipe, choices, differences, jars, parse_recipe, read_recipe, recipe_from, to_yaml
-from seqloom.recipe.problems import ROOT, Option, Slot, check, item_slot, place_of, slots_of
+from seqloom.recipe.problems import check, place_of
 from seqloom.recipe.reading import _fill_kinds
+from seqloom.recipe.schema import ROOT, Option, Slot, item_slot, slots_of
 from seqloom.recipe.sections import Additive, Beam, Dot, Greedy, InitialBridge, MultiHead, NoBridge
 
 DATES = "data: {builtin: dates}\n"
