@@ -2,7 +2,7 @@
 
     import seqloom
 
-    seqloom.train("recipes/dates.yaml", out="runs/dates")
+    seqloom.train({"data": {"builtin": "dates"}}, out="runs/dates")
     seqloom.load("runs/dates").predict(["le 3 mai 1979"])[0].text
 
 Importing this package imports neither torch nor anything else that is large.

@@ -2,7 +2,7 @@
 
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -47,6 +47,15 @@ class Scored:
         return {"log_prob": self.log_prob, "symbols": list(self.symbols), "log_probs": list(self.log_probs)}
 
 
+class DrawnPrediction(Prediction):
+    """A prediction that draws its attention map where a notebook shows it."""
+
+    def _repr_html_(self) -> str:
+        from seqloom.views import to_fragment
+
+        return to_fragment(self)
+
+
 class Predictor:
     """Opened models that share their vocabularies; the first one's recipe gives the default search."""
 
@@ -81,25 +90,26 @@ class Predictor:
         nbest: int = 1,
         prefix: str = "",
         batch_size: int = BATCH_SIZE,
+        first: int = 0,
         progress: Progress = lambda count: None,
     ) -> list[Prediction]:
         """The best outputs for each input, in the order of the inputs.
 
-        A result depends neither on its neighbours nor on `nbest`. prefix: what every output must begin with.
+        A result depends neither on its neighbours nor on `nbest`. prefix: what every output must begin with. first: the
+        number of the first input in a longer stream: what sampling draws for an input depends on its number alone.
         """
         section = search or self.recipe.search
         _check_nbest(nbest, section)
         examples = [_example(one, number) for number, one in enumerate(inputs)]
         encoded = [self._encode(example) for example in examples]
-        forced = self.vocabularies[TARGET].encode_targets([prefix])[0]
+        forced = self._forced(prefix)
         found: list[list[Hypothesis]] = [[]] * len(examples)
         order = np.argsort([len(one.ids) for one in encoded], kind="stable")
         for start in range(0, len(order), batch_size):
             chosen = order[start : start + batch_size]
-            for index, hypotheses in zip(
-                chosen, self._search([encoded[one] for one in chosen], chosen, section, forced), strict=True
-            ):
-                found[index] = hypotheses
+            hypotheses = self._search([encoded[one] for one in chosen], first + chosen, section, forced)
+            for index, ranked in zip(chosen, hypotheses, strict=True):
+                found[index] = ranked
             progress(len(chosen))
         return [
             self._prediction(example, source, hypotheses[:nbest])
@@ -109,11 +119,27 @@ class Predictor:
     def predict_stream(self, inputs: Iterable[Input], **wishes: Any) -> Iterator[Prediction]:
         """Predictions for a stream of any length, in order, taking the wishes that `predict` takes."""
         remaining = iter(inputs)
+        first = 0
         while chunk := list(itertools.islice(remaining, _CHUNK)):
-            yield from self.predict(chunk, **wishes)
+            yield from self.predict(chunk, first=first, **wishes)
+            first += len(chunk)
+
+    def tolerant(self, examples: Iterable[Example]) -> list[Example]:
+        """Examples of a data set, without the features that training never saw: they count as absent, as in preparation."""
+        known = set(self.vocabularies[SOURCE].features)
+        return [replace(one, features=tuple(feature for feature in one.features if feature in known)) for one in examples]
 
     def _encode(self, example: Example) -> Encoded:
         return self.vocabularies[SOURCE].encode_source(example.sources[SOURCE], example.features)
+
+    def _forced(self, prefix: str) -> IntArray:
+        ids = self.vocabularies[TARGET].encode_targets([prefix])[0]
+        if UNKNOWN in ids:
+            raise UsageError(
+                f"prefix {prefix!r}: it has symbols that did not occur in training targets, so no output can begin with it. "
+                "Leave them out"
+            )
+        return ids
 
     def _search(self, encoded: Sequence[Encoded], keys: IntArray, section: Search, forced: IntArray) -> list[list[Hypothesis]]:
         source = Padded.of([one.ids for one in encoded])
@@ -123,7 +149,7 @@ class Predictor:
             limits=limits,
             keys=np.asarray(keys, dtype=np.int64),
             prefixes=[forced] * len(encoded) if len(forced) else (),
-            forbid=np.asarray([vocabulary.find(symbol) for symbol in section.forbid], dtype=np.int64),
+            forbid=np.asarray([*map(vocabulary.find, section.forbid), *vocabulary.feature_ids], dtype=np.int64),
             source_lengths={SOURCE: source.lengths},
         )
         return run(self._combined, self._start({SOURCE: source}, len(encoded)), section, request)
@@ -134,7 +160,7 @@ class Predictor:
 
     def _prediction(self, example: Example, source: Encoded, hypotheses: Sequence[Hypothesis]) -> Prediction:
         candidates = [self._candidate(one, source) for one in hypotheses]
-        return Prediction(dict(example.sources), candidates[0], tuple(candidates[1:]), example.features)
+        return DrawnPrediction(dict(example.sources), candidates[0], tuple(candidates[1:]), example.features)
 
     def _candidate(self, hypothesis: Hypothesis, source: Encoded) -> Candidate:
         vocabulary = self.vocabularies[TARGET]

@@ -55,7 +55,7 @@ class Candidate:
             "log_probs": list(self.log_probs),
             "finished": self.finished,
             "alignment": {
-                name: {"symbols": list(one.symbols), "weights": np.round(one.mean, 5).tolist()}
+                name: {"symbols": list(one.symbols), "weights": np.round(one.mean.astype(np.float64), 5).tolist()}
                 for name, one in self.alignment.items()
             },
         }

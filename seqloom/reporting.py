@@ -25,7 +25,8 @@ def collect_report(path: Path, *, most: int = 2000, progress: Callable[[int], No
     """The report of a run. most: at most so many test examples (validation ones if there is no test split) are decoded."""
     run = RunFolder.open(path)
     predictor = Predictor.load(path)
-    split, examples = _examples(run, most)
+    split, given = _examples(run, most)
+    examples = predictor.tolerant(given)
     predictions = predictor.predict(examples, progress=progress)
     items = predictor.items(examples, predictions)
     evaluation = evaluate(items)
@@ -83,11 +84,15 @@ def _facts(run: RunFolder, count: int, split: str) -> list[tuple[str, str]]:
         ),
         (
             "training time",
-            f"{counters.get('seconds', 0.0) / 60:.1f} minutes on {run.facts['threads']} threads, {run.facts['precision']}",
+            f"{counters.get('seconds', 0.0) / 60:.1f} minutes on {_threads(run.facts['threads'])}, {run.facts['precision']}",
         ),
         ("measured on", f"{count:,} {split} examples, search: {run.recipe.search.kind}"),
         ("versions", ", ".join(f"{name} {version}" for name, version in run.facts["versions"].items())),
     ]
+
+
+def _threads(count: int) -> str:
+    return "1 thread" if count == 1 else f"{count} threads"
 
 
 def _notes(run: RunFolder) -> list[str]:

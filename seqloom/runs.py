@@ -14,6 +14,7 @@ folder. Nothing is ever unpickled.
 """
 
 import contextlib
+import errno
 import fcntl
 import hashlib
 import json
@@ -34,6 +35,8 @@ from seqloom.errors import RecipeError, RunError, WriteError
 from seqloom.recipe import Recipe, parse_recipe, to_yaml
 
 Arrays = Mapping[str, npt.NDArray[Any]]
+
+_SEAL = "seqloom"
 
 FORMAT = 1
 """The format number of run folders. A reader refuses other numbers with a sentence."""
@@ -74,8 +77,10 @@ class RunFolder:
                     (draft / name).parent.mkdir(exist_ok=True)
                     _write_synced(draft / name, text.encode())
                 draft.rename(path)
-            except OSError:
+            except OSError as problem:
                 shutil.rmtree(draft, ignore_errors=True)
+                if problem.errno == errno.ENOTEMPTY:
+                    raise RunError(f"{path}: another process has just made this run. Choose another --out") from problem
                 raise
         return cls(path, recipe, body)
 
@@ -297,15 +302,17 @@ def _sealed(arrays: Arrays, facts: Mapping[str, str]) -> bytes:
     """Arrays as safetensors whose header carries the facts, and the hash of both."""
     # Not np.ascontiguousarray, which gives a single number (an optimiser's step) an axis.
     contiguous = {name: np.asarray(array, order="C") for name, array in arrays.items()}
-    return bytes(to_safetensors(contiguous, metadata={**facts, "sha256": _digest(contiguous, facts)}))
+    seal = {**facts, "sha256": _digest(contiguous, facts)}
+    # One entry: safetensors writes several in random order, and equal weights should be equal files.
+    return bytes(to_safetensors(contiguous, metadata={_SEAL: json.dumps(seal, sort_keys=True)}))
 
 
 def _unsealed(path: Path) -> tuple[dict[str, npt.NDArray[Any]], dict[str, str]]:
     try:
         with safe_open(path, framework="numpy") as file:
-            facts: dict[str, str] = dict(file.metadata() or {})
+            facts: dict[str, str] = json.loads((file.metadata() or {})[_SEAL])
             arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a mapping)
-    except (OSError, SafetensorError) as problem:
+    except (OSError, SafetensorError, ValueError, KeyError, TypeError) as problem:
         raise RunError(
             f"{path}: is damaged or not a weights file ({problem}). Restore it from a copy, or train again"
         ) from problem

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from seqloom.cli.options import ColumnsOption, Json, parse_columns, print_json
+from seqloom.cli.options import ColumnsOption, Json, open_console, parse_columns, print_json
 from seqloom.errors import UsageError
 
 if TYPE_CHECKING:
@@ -71,11 +71,10 @@ def _of_recipe(path: str) -> "Diagnosis":
 
 
 def _show(diagnosis: "Diagnosis") -> None:
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    console = Console()
+    console = open_console()
     sizes = Table(box=None, padding=(0, 2))
     for title in ("split", "pairs", "side", "median characters", "95 %", "longest"):
         sizes.add_column(title, justify="left" if title in {"split", "side"} else "right")

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from seqloom.cli.options import Json, print_json
+from seqloom.cli.options import Json, open_console, print_json
 
 _MEASURES = ("loss", "exact_match", "symbol_error_rate", "cer", "wer", "bleu", "chrf")
 
@@ -27,28 +27,27 @@ def compare(
 
     opened = [RunFolder.open(Path(run)) for run in runs]
     rows = [_facts(run) for run in opened]
-    differing = {run.path.name: differences(opened[0].recipe, run.recipe) for run in opened[1:]}
+    differing = {str(run.path): differences(opened[0].recipe, run.recipe) for run in opened[1:]}
     if json:
         print_json({"runs": rows, "differences": differing})
         return
 
-    from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
-    table = Table(box=None, padding=(0, 2))
-    table.add_column("")
+    table = Table(box=None, padding=(0, 2, 0, 0))
+    table.add_column("", no_wrap=True)
     for row in rows:
-        table.add_column(row["run"], justify="right")
+        table.add_column(Text(row["run"]), justify="right", overflow="fold")
     for name in rows[0]:
         if name != "run":
             table.add_row(name, *(_shown(row[name]) for row in rows))
-    console = Console()
+    console = open_console()
     console.print(table)
     for name, lines in differing.items():
         if lines:
-            console.print(f"\n{opened[0].path.name} -> {name}:", highlight=False)
-            for line in lines:
-                console.print(f"  {line}", highlight=False)
+            plain = "\n  ".join([f"\n{opened[0].path} -> {name}:", *lines])
+            console.print(plain, highlight=False, markup=False, soft_wrap=True)
     if len({run.facts["fingerprint"] for run in opened}) > 1:
         console.print("\nThese runs were trained on different data: their validation figures do not compare.", style="yellow")
 
@@ -59,11 +58,11 @@ def _facts(run: Any) -> dict[str, Any]:
     best: dict[str, Any] = next((record for record in records if record["step"] == counters.get("best_step")), {})
     weights = run.load_weights()[0] if best else {}
     return {
-        "run": run.path.name,
+        "run": str(run.path),
         "state": counters.get("finished") or "unfinished",
         "parameters": sum(array.size for array in weights.values()),
         "steps": counters.get("step", 0),
-        "best step": counters.get("best_step", 0),
+        "best_step": counters.get("best_step", 0),
         "minutes": round(counters.get("seconds", 0.0) / 60, 2),
         **{name: best.get(name) for name in _MEASURES},
     }

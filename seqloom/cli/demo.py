@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from seqloom.cli.options import Json, print_json, progress_bar, require_torch
+from seqloom.cli.options import Json, open_console, print_json, progress_bar, require_torch
 from seqloom.errors import UsageError
 
 if TYPE_CHECKING:
@@ -107,11 +107,10 @@ def _draw(shown: "list[tuple[Prediction, str]]", folder: Path) -> list[Path]:
 
 
 def _tell(seconds: float, figures: dict[str, float], shown: "list[tuple[Prediction, str]]") -> None:
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    console = Console()
+    console = open_console()
     table = Table(box=None, padding=(0, 2))
     for title in ("tag", "source", "output", "wanted"):
         table.add_column(title)

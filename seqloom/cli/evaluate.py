@@ -8,6 +8,7 @@ from seqloom.cli.options import (
     PairsFile,
     Run,
     given_examples,
+    open_console,
     print_json,
     progress_bar,
 )
@@ -44,17 +45,18 @@ def evaluate(
         print_json(evaluation.as_json())
         return
 
-    from rich.console import Console
     from rich.table import Table
 
-    table = Table(title=f"{run}: {evaluation.count:,} examples", box=None, padding=(0, 2), title_justify="left")
-    table.add_column("measure")
-    table.add_column("all", justify="right")
+    table = Table(box=None, padding=(0, 2, 0, 0))
+    table.add_column("source length\n(examples)", no_wrap=True)
+    table.add_column(f"any\n({evaluation.count:,})", justify="right")
     for bucket in evaluation.by_length:
-        table.add_column(f"{bucket['from']:.0f}-{bucket['to']:.0f} symbols\n({bucket['count']:.0f})", justify="right")
+        shortest, longest = int(bucket["from"]), int(bucket["to"])
+        lengths = str(shortest) if shortest == longest else f"{shortest}-{longest}"
+        table.add_column(f"{lengths}\n({bucket['count']:,.0f})", justify="right")
     for name, value in evaluation.metrics.items():
         table.add_row(name, f"{value:.2f}", *(f"{bucket[name]:.2f}" for bucket in evaluation.by_length))
-    console = Console()
+    console = open_console()
     console.print(table)
     for name, signature in evaluation.signatures.items():
-        console.print(f"{name}: {signature}", style="dim", highlight=False)
+        console.print(f"{name}: {signature}", style="dim", highlight=False, markup=False, soft_wrap=True)

@@ -38,7 +38,7 @@ def explain(
     prediction = predictor.predict([{"source": text, "features": feature or []}], search=search, nbest=nbest)[0]
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", MissingFontWarning)
-        written = write_map(prediction, out, title=prediction.text)
+        written = write_map(prediction, out)
     for warning in caught:
         if issubclass(warning.category, MissingFontWarning):
             typer.echo(f"seqloom: {warning.message}", err=True)

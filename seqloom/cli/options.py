@@ -12,8 +12,12 @@ import typer
 from seqloom.errors import MissingExtraError, UsageError
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from seqloom.data.examples import Example
     from seqloom.recipe.sections import Columns, Recipe
+
+_PIPE_WIDTH = 160
 
 Run = Annotated[str, typer.Argument(metavar="RUN", help="A run folder.")]
 PairsFile = Annotated[
@@ -106,17 +110,23 @@ def print_json(body: Any, *, indent: int | None = None) -> None:
     sys.stdout.write(json.dumps(body, ensure_ascii=False, indent=indent, allow_nan=False) + "\n")
 
 
+def open_console() -> "Console":
+    """Standard output for tables: as wide as the terminal, and wide enough for whole lines in a file or a pipe."""
+    from rich.console import Console
+
+    return Console() if sys.stdout.isatty() else Console(width=_PIPE_WIDTH)
+
+
 @contextmanager
 def progress_bar(what: str, total: int | None) -> Iterator[Callable[[int], None]]:
     """A bar on standard error during long work, if that is a terminal; call the value with how much more is done."""
+    if not sys.stderr.isatty():
+        yield lambda count: None
+        return
     from rich.console import Console
     from rich.progress import Progress
 
-    console = Console(stderr=True)
-    if not console.is_terminal:
-        yield lambda count: None
-        return
-    with Progress(console=console, transient=True) as progress:
+    with Progress(console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task(what, total=total)
         yield lambda count: progress.update(task, advance=count)
 

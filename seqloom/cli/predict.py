@@ -2,16 +2,18 @@
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
 from seqloom.cli.options import BatchSize, ColumnsOption, Feature, Json, parse_columns, print_json, progress_bar, with_features
-from seqloom.errors import UsageError
+from seqloom.errors import DataError, UsageError
 
 if TYPE_CHECKING:
     from seqloom.predictions import Prediction
-    from seqloom.recipe.sections import Search
+    from seqloom.recipe.sections import Beam, Sample, Search
+
+_Section = TypeVar("_Section", "Beam", "Sample")
 
 
 def predict(
@@ -24,7 +26,10 @@ def predict(
     beam: Annotated[
         int | None, typer.Option("--beam", metavar="N", min=1, help="Beam search of this width; 1 is greedy.")
     ] = None,
-    nbest: Annotated[int, typer.Option("--nbest", metavar="N", min=1, help="Outputs per input, at most the beam's width.")] = 1,
+    nbest: Annotated[
+        int | None,
+        typer.Option("--nbest", metavar="N", min=1, help="Outputs per input, at most the beam's width; 1 unless --sample."),
+    ] = None,
     length_power: Annotated[
         float | None, typer.Option("--length-power", metavar="X", min=0, help="Beam: rank by log-probability / length^power.")
     ] = None,
@@ -75,6 +80,7 @@ def predict(
     from seqloom.recipe.sections import Columns
 
     runs, source = _split_places(places)
+    most = nbest or sample or 1
     predictor = Predictor.load(*runs)
     given: dict[str, dict[str, Any]] = {
         "beam": {"width": beam, "length_power": length_power, "coverage": coverage},
@@ -83,13 +89,24 @@ def predict(
     }
     search = choose_search(predictor.recipe.search, given)
     chosen = parse_columns(columns)
-    stream = sys.stdin.buffer if source == "-" else Path(source)
+    stream = sys.stdin.buffer if source == "-" else source
     examples = with_features(read_sources(stream, Columns(**chosen.model_dump()) if chosen else None), feature)
     kept: dict[str, Any] = {}
     with progress_bar("predicting", None) as advance:
-        wishes = {"search": search, "nbest": nbest, "prefix": prefix, "batch_size": batch_size, "progress": advance}
-        for number, prediction in enumerate(predictor.predict_stream(examples, **wishes)):
-            _print(prediction, number, nbest, json=json)
+        wishes: dict[str, Any] = {
+            "search": search,
+            "nbest": most,
+            "prefix": prefix,
+            "batch_size": batch_size,
+            "progress": advance,
+        }
+        answers = (
+            (predictor.predict([example], **wishes)[0] for example in examples)  # a person waits for each
+            if source == "-" and sys.stdin.isatty()
+            else predictor.predict_stream(examples, **wishes)
+        )
+        for number, prediction in enumerate(answers):
+            _print(prediction, number, most, json=json)
             if attention is not None:
                 kept |= _attention_arrays(prediction, number)
     if attention is not None:
@@ -98,9 +115,12 @@ def predict(
 
 def _split_places(places: list[str]) -> tuple[list[str], str]:
     """The runs, and the input: the last word if it is `-` or a file."""
-    if len(places) > 1 and (places[-1] == "-" or not Path(places[-1]).is_dir()):
-        return places[:-1], places[-1]
-    return places, "-"
+    last = Path(places[-1])
+    if len(places) == 1 or last.is_dir():
+        return places, "-"
+    if places[-1] != "-" and not last.exists():
+        raise DataError(f"{last}: expected a file to read or a run folder, found nothing there. Check the path")
+    return places[:-1], places[-1]
 
 
 def choose_search(default: "Search", given: dict[str, dict[str, Any]]) -> "Search":
@@ -111,18 +131,30 @@ def choose_search(default: "Search", given: dict[str, dict[str, Any]]) -> "Searc
     shared = {name: getattr(default, name) for name in ("length_factor", "length_extra", "minimum_length", "forbid")} | common
     if beam and sample:
         raise UsageError(
-            f"beam search ({', '.join(beam)}) and sampling ({', '.join(sample)}) exclude each other. Give options of one"
+            f"options of beam search ({', '.join(beam)}) and of sampling ({', '.join(sample)}) exclude each other. "
+            "Give those of one"
         )
     if sample:
         if "count" not in sample:
-            raise UsageError("sampling options go with --sample COUNT")
-        return Sample(**shared, **sample)
+            raise UsageError("sampling options go with --sample N: say how many outputs to draw")
+        return _checked(Sample, shared | sample)
     if beam:
         before = default.model_dump() if isinstance(default, Beam) else {}
-        return Beam(**(before | shared | beam))
+        return _checked(Beam, before | shared | beam)
     if isinstance(default, Greedy) or common:
         return default.model_copy(update=shared)
     return default
+
+
+def _checked(kind: "type[_Section]", values: dict[str, Any]) -> "_Section":
+    from pydantic import ValidationError
+
+    try:
+        return kind(**values)
+    except ValidationError as problem:
+        first = problem.errors()[0]
+        name = str(first["loc"][0]).replace("_", "-")
+        raise UsageError(f"--{name}: {first['msg']}, got {first['input']}") from None
 
 
 def _print(prediction: "Prediction", number: int, nbest: int, *, json: bool) -> None:

@@ -13,12 +13,10 @@ if TYPE_CHECKING:
 
 
 def train(
+    out: Annotated[Path, typer.Option("--out", metavar="RUN", help="The run folder. An unfinished run in it is resumed.")],
     recipe: Annotated[
         str | None, typer.Argument(metavar="[RECIPE]", help="A YAML file, or a name that `seqloom recipes ls` lists.")
     ] = None,
-    out: Annotated[
-        Path, typer.Option("--out", metavar="RUN", help="The run folder. An unfinished run in it is resumed.")
-    ] = ...,  # type: ignore[assignment]
     pairs: Annotated[
         list[str] | None, typer.Option("--pairs", metavar="FILE", help="Instead of a recipe: a file of pairs. Repeatable.")
     ] = None,
@@ -29,9 +27,12 @@ def train(
         list[str] | None, typer.Option("--target", metavar="FILE", help="... and one of targets, line by line.")
     ] = None,
     validation: Annotated[
-        str | None, typer.Option("--validation", metavar="FILE", help="With --pairs: a file of validation pairs.")
+        str | None,
+        typer.Option("--validation", metavar="FILE", help="A file of validation pairs; without one, some of the data."),
     ] = None,
-    test: Annotated[str | None, typer.Option("--test", metavar="FILE", help="With --pairs: a file of test pairs.")] = None,
+    test: Annotated[
+        str | None, typer.Option("--test", metavar="FILE", help="A file of test pairs; without one, some of the data.")
+    ] = None,
     columns: ColumnsOption = None,
     settings: Annotated[
         list[str] | None,
@@ -83,7 +84,7 @@ def train(
         display.say(f"stopped at step {outcome.step:,}; everything is saved. Go on with the same command")
         raise typer.Exit(130)
     display.say(
-        f"done: {outcome.path}, best {outcome.metric} {outcome.best:.4f}, {outcome.seconds:.0f} s of training. Next:\n"
+        f"done: {outcome.path}, best {outcome.metric} {outcome.best:.4g}, {outcome.seconds:.0f} s of training. Next:\n"
         f"  seqloom predict {outcome.path} FILE\n  seqloom evaluate {outcome.path}\n  seqloom report {outcome.path}"
     )
 

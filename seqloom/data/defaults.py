@@ -2,19 +2,27 @@
 
 import itertools
 import statistics
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
-from seqloom.data.examples import read_examples
+from seqloom.data.examples import Example, read_examples
+from seqloom.data.tables import FIRST_TWO
 from seqloom.errors import DataError
 from seqloom.recipe import Recipe, parse_recipe, recipe_from, to_yaml
 from seqloom.recipe.sections import Aligned, Columns, Files
 
 _LOOK = 20_000
+"""So many pairs from all over the data tell what it is like."""
 _UPDATES = 3_000
 """About so many updates train a small model well; small data is gone over more often."""
 _UPDATES_PER_EPOCH = 60
+_MOST_EPOCHS = 100
+_HELD_OUT = (20, 5_000)
+"""Validation and test get a twentieth of the pairs each, within these numbers, and at most a fifth."""
+
+Kind = Literal["symbols", "characters", "bpe"]
+_METRICS: dict[Kind, str] = {"symbols": "symbol_error_rate", "characters": "cer", "bpe": "chrf"}
 
 
 @dataclass(frozen=True)
@@ -24,9 +32,28 @@ class _Side:
     words: float
     characters: float
     word_types: int
+    word_length: float
     longest_word: int
     repeats: float
     """How often each kind of word occurs, on average."""
+
+    @property
+    def kind(self) -> Kind:
+        """What to take as its symbols."""
+        if self._is_spelled_out:
+            return "symbols"
+        return "characters" if self.words < 3.5 else "bpe"
+
+    @property
+    def _is_spelled_out(self) -> bool:
+        """Few kinds of short pieces between spaces, each seen often: phonemes, tags, spelled-out letters."""
+        few = self.words > 1.5 and self.word_types <= 300 and self.longest_word <= 8
+        return few and (self.repeats >= 20 or (self.repeats >= 2 and self.word_length <= 2))
+
+    @property
+    def length(self) -> float:
+        """Symbols of a typical text."""
+        return {"symbols": self.words, "characters": self.characters, "bpe": 1.4 * self.words}[self.kind]
 
 
 def recipe_for(
@@ -34,40 +61,67 @@ def recipe_for(
     *,
     validation: Files | None = None,
     test: Files | None = None,
-    columns: Columns = Columns(),  # noqa: B008 (frozen)
+    columns: Columns = FIRST_TWO,
     overrides: Sequence[str] = (),
 ) -> Recipe:
-    """A recipe for a file of pairs: symbols, sizes and epochs that fit it. overrides: as of `--set`."""
-    examples = list(itertools.islice(read_examples(train, columns=columns), _LOOK))
+    """A recipe for a file of pairs: symbols, sizes and epochs that fit it. overrides: as of `--set`.
+
+    A first line that says `source` and `target` is taken for a header.
+    """
+    examples, pairs = _spread(read_examples(train, columns=columns))
+    if examples and _is_header(examples[0]):
+        columns = columns.model_copy(update={"source": "source", "target": "target"})
+        examples, pairs = examples[1:], pairs - 1
     if not examples:
         raise DataError(f"{_named(train)}: holds no examples. Give a file with at least a few hundred pairs")
-    pairs = _count(train, columns, len(examples))
     source = _look([example.sources["source"] for example in examples])
     target = _look([example.target or "" for example in examples])
+    length = max(source.length, target.length)
     size = 128 if pairs < 20_000 else 256
-    length = max(_length(source), _length(target))
-    budget = _budget(pairs, length)
+    budget = int(min(4000, max(100, pairs * length / _UPDATES_PER_EPOCH)))
+    updates = max(1, round(pairs * length / budget))
+    epochs = max(3, min(_MOST_EPOCHS, round(_UPDATES / updates)))
+    share = _share(pairs)
     body: dict[str, Any] = {
         "data": {
             "train": train if isinstance(train, Aligned) else list([train] if isinstance(train, str) else train),
             "columns": columns.model_dump(),
             "vocabularies": {"source": _vocabulary(source, pairs), "target": _vocabulary(target, pairs)},
+            "split": {"validation": share, "test": share},
         },
         "model": {
             "encoder": {"cell": "lstm", "size": size, "embedding": 128, "dropout": 0.3},
             "decoder": {"cell": "lstm", "size": 2 * size, "embedding": 128, "dropout": 0.3},
         },
         "training": {
-            "epochs": _epochs(pairs, length, budget),
+            "epochs": epochs,
             "batch_tokens": budget,
             "learning_rate": 2e-3,
-            "schedule": {"kind": "cosine", "warmup": 100, "final": 0.05},
-            "validation": {"metric": "cer", "patience": 10},
+            "schedule": {"kind": "cosine", "warmup": min(100, epochs * updates // 10), "final": 0.05},
+            "validation": {"metric": _METRICS[target.kind], "patience": 10},
         },
     }
+    if updates < _UPDATES_PER_EPOCH:  # a few updates hardly change the model: judging it after each epoch would waste time
+        body["training"]["validation"]["every_steps"] = _UPDATES_PER_EPOCH
     body["data"] |= {name: files for name, files in (("validation", validation), ("test", test)) if files is not None}
     recipe = recipe_from(body)
     return parse_recipe(to_yaml(recipe), where="the recipe made for this data", overrides=overrides) if overrides else recipe
+
+
+def _spread(examples: Iterable[Example]) -> tuple[list[Example], int]:
+    """Some examples from all over the data, since files are often sorted; and how many there are."""
+    kept: list[Example] = []
+    stride, count = 1, 0
+    for count, example in enumerate(examples, start=1):
+        if (count - 1) % stride == 0:
+            kept.append(example)
+        if len(kept) == 2 * _LOOK:
+            kept, stride = kept[::2], 2 * stride
+    return kept, count
+
+
+def _is_header(first: Example) -> bool:
+    return (first.sources["source"].lower(), (first.target or "").lower()) == ("source", "target")
 
 
 def _named(files: Files) -> str:
@@ -80,13 +134,6 @@ def _named(files: Files) -> str:
             return ", ".join(files)
 
 
-def _count(train: Files, columns: Columns, seen: int) -> int:
-    """How many pairs there are; counted in full only where the first look did not reach the end."""
-    if seen < _LOOK:
-        return seen
-    return sum(1 for _ in read_examples(train, columns=columns))
-
-
 def _look(texts: Sequence[str]) -> _Side:
     split = [text.split() for text in texts]
     words = list(itertools.chain.from_iterable(split))
@@ -95,36 +142,18 @@ def _look(texts: Sequence[str]) -> _Side:
         words=statistics.fmean(len(one) for one in split),
         characters=statistics.fmean(len(text) for text in texts),
         word_types=len(types),
-        longest_word=max((len(word) for word in types), default=0),
-        repeats=len(words) / max(1, len(types)),
+        word_length=statistics.fmean(len(word) for word in words),
+        longest_word=max(len(word) for word in types),
+        repeats=len(words) / len(types),
     )
 
 
-def _is_symbols(side: _Side) -> bool:
-    """Few kinds of short pieces between spaces, each seen often: phonemes, tags, spelled-out letters."""
-    return side.words > 1.5 and side.word_types <= 300 and side.longest_word <= 8 and side.repeats >= 20
-
-
 def _vocabulary(side: _Side, pairs: int) -> dict[str, Any]:
-    if _is_symbols(side):
-        return {"kind": "symbols"}
-    if side.words < 3.5:
-        return {"kind": "characters"}
-    return {"kind": "bpe", "size": max(500, min(8000, pairs // 4))}
+    kind = side.kind
+    return {"kind": kind, "size": max(500, min(8000, pairs // 4))} if kind == "bpe" else {"kind": kind}
 
 
-def _length(side: _Side) -> float:
-    """Symbols of a typical text."""
-    if _is_symbols(side):
-        return side.words
-    return side.characters if side.words < 3.5 else 1.4 * side.words
-
-
-def _budget(pairs: int, length: float) -> int:
-    """Symbols a batch: large ones compute faster, but small data must still make enough updates an epoch."""
-    return int(min(4000, max(400, pairs * length / _UPDATES_PER_EPOCH)))
-
-
-def _epochs(pairs: int, length: float, budget: int) -> int:
-    updates_per_epoch = max(1.0, pairs * length / budget)
-    return max(3, min(60, round(_UPDATES / updates_per_epoch)))
+def _share(pairs: int) -> float:
+    """The share of pairs that is held out for validation, and as much for test."""
+    least, most = _HELD_OUT
+    return round(min(0.2, max(least, min(most, 0.05 * pairs)) / pairs), 4)

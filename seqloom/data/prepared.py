@@ -1,6 +1,6 @@
 """Examples as memory-mapped symbol ids: made once per corpus and kept in a cache, so that 5 million pairs need little memory.
 
-One folder per corpus: `vocabularies/<name>.json`, per split and side a flat array of ids with offsets, weights, origins.
+One folder per corpus: a vocabulary `<name>.json` per side, and per split the ids of each side with offsets, weights, origins.
 """
 
 import hashlib
@@ -9,6 +9,7 @@ import json
 import os
 import shutil
 import tempfile
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -27,6 +28,8 @@ SOURCE = "source"
 TARGET = "target"
 _VERSION = 1
 _CHUNK = 16384
+_DRAFT_SECONDS = 24 * 3600.0
+"""A half-made preparation that nobody has touched for so long belongs to a process that was killed."""
 
 Progress = Callable[[str, int], None]
 """Called now and then with what is being done and how many examples are done."""
@@ -119,6 +122,9 @@ def _key(vocabularies: Mapping[str, Vocabulary]) -> str:
 def _make(corpus: Corpus, folder: Path, given: Mapping[str, Vocabulary] | None, progress: Progress) -> None:
     """Write into a folder beside the final one and rename it, so that a kill leaves nothing half-made under the final name."""
     folder.parent.mkdir(parents=True, exist_ok=True)
+    for old in folder.parent.glob("draft-*"):  # what a kill left behind
+        if time.time() - old.stat().st_mtime > _DRAFT_SECONDS:
+            shutil.rmtree(old, ignore_errors=True)
     draft = Path(tempfile.mkdtemp(dir=folder.parent, prefix="draft-"))
     try:
         fingerprint = corpus.fingerprint()

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
 
-from seqloom.errors import DataError, RecipeError, RunError, SeqloomError
+from seqloom.errors import DataError, RecipeError, RunError, SeqloomError, UsageError
 from seqloom.recipe import sections
 from seqloom.symbols import BEGIN, END, SPECIALS, UNKNOWN
 
@@ -63,6 +63,11 @@ class Vocabulary:
         """The same symbols of text with the given features after them."""
         return Vocabulary(self._tokenizer, begin_end=self._begin_end, features=features)
 
+    @property
+    def feature_ids(self) -> tuple[int, ...]:
+        """The ids of the features: symbols that are read, never written."""
+        return tuple(self._feature_ids.values())
+
     def encode_source(self, text: str, features: Sequence[str] = ()) -> Encoded:
         """A source as a model reads it: features first, then the text, with `begin` and `end` if the vocabulary has them."""
         encoding = self._tokenizer.encode(text)
@@ -111,7 +116,7 @@ class Vocabulary:
             found = self._tokenizer.token_to_id(spelling)
             if found is not None:
                 return int(found)
-        raise DataError(f"the symbol {symbol!r} is not in the vocabulary of {self.size} symbols. Check its spelling")
+        raise UsageError(f"the symbol {symbol!r} is not in the vocabulary of {self.size} symbols. Check its spelling")
 
     def to_json(self) -> str:
         """The vocabulary as text for a run folder."""
@@ -156,7 +161,7 @@ class Vocabulary:
         return self._feature_ids[feature]
 
 
-def build_vocabulary(section: sections.Vocabulary, texts: Iterable[str], features: Sequence[str] = ()) -> Vocabulary:
+def build_vocabulary(section: sections.Vocabulary, texts: Iterable[str]) -> Vocabulary:
     """Collect or learn the symbols of the given texts."""
     tokenizer = Tokenizer(_untrained_model(section))
     tokenizer.normalizer = _normaliser(section)
@@ -173,7 +178,7 @@ def build_vocabulary(section: sections.Vocabulary, texts: Iterable[str], feature
             f"data.vocabularies: a vocabulary of kind {section.kind} could not be learnt from the training data ({problem}). "
             "Raise its size, or use the kind characters"
         ) from problem
-    return Vocabulary(_without_added_tokens(tokenizer), begin_end=section.begin_end, features=features)
+    return Vocabulary(_without_added_tokens(tokenizer), begin_end=section.begin_end)
 
 
 def _place(text: str, token: str, start: int, end: int, following: int) -> tuple[int, int]:

@@ -99,9 +99,10 @@ class AttentionBridge(InitialBridge):
         self.attentions = nn.ModuleDict(
             {name: build_attention(section.attention, decoder.size, size) for name, size in memory_sizes.items()}
         )
-        self.context_size = sum(self._attention(name).context_size for name in memory_sizes)
+        self.context_size = sum(self.attention(name).context_size for name in memory_sizes)
 
-    def _attention(self, name: str) -> Attention:
+    def attention(self, name: str) -> Attention:
+        """The attention over one source."""
         attention = self.attentions[name]
         if not isinstance(attention, Attention):
             raise TypeError(attention)
@@ -109,15 +110,15 @@ class AttentionBridge(InitialBridge):
 
     def link(self, memories: Memories) -> Link:
         """Keys of every source."""
-        return Link(keys={name: self._attention(name).prepare(memory) for name, memory in memories.items()})
+        return Link(keys={name: self.attention(name).prepare(memory) for name, memory in memories.items()})
 
     def carry(self, link: Link) -> Mapping[str, Carry]:
         """The carry of every attention."""
-        return {name: self._attention(name).start(keys) for name, keys in link.keys.items()}
+        return {name: self.attention(name).start(keys) for name, keys in link.keys.items()}
 
     def read(self, query: Tensor, link: Link, carry: Mapping[str, Carry]) -> BridgeRead:
         """A context per query, from all sources."""
-        reads = {name: self._attention(name)(query, keys, carry[name]) for name, keys in link.keys.items()}
+        reads = {name: self.attention(name)(query, keys, carry[name]) for name, keys in link.keys.items()}
         return BridgeRead(
             context=torch.cat([read.context for read in reads.values()], dim=-1),
             weights={name: read.weights for name, read in reads.items()},
@@ -170,6 +171,37 @@ def _dense(count: int, memory_size: int, size: int) -> nn.Module:
     for index in range(count):
         layers += [nn.Linear(memory_size if index == 0 else size, size), nn.Tanh()]
     return nn.Sequential(*layers)  # without layers: the identity
+
+
+@dataclass(frozen=True)
+class ContextUses:
+    """What becomes of a context (A7), and which state asks for it (A5)."""
+
+    input: bool = False
+    output: bool = False
+    combined: bool = False
+    feed: bool = False
+    query_current: bool = False
+    flows_back: bool = False
+    """Whether what is read at one step changes the cell's state at a later one by more than a constant."""
+
+    @classmethod
+    def of(cls, bridge: sections.Bridge) -> "ContextUses":
+        """Read them off a recipe."""
+        match bridge:
+            case sections.EveryStepBridge():
+                return cls(input=True)
+            case sections.AttentionBridge(into=into, feed=feed, query=query):
+                return cls(
+                    input="input" in into,
+                    output="output" in into,
+                    combined="combined" in into,
+                    feed=feed,
+                    query_current=query == "current",
+                    flows_back="input" in into or feed,
+                )
+            case _:
+                return cls()
 
 
 def build_bridge(section: sections.Bridge, decoder: DecoderShape, memory_sizes: Mapping[str, int]) -> Bridge:

@@ -90,7 +90,7 @@ class GruCell(Cell):
         for_gates, for_candidate = projected.tensor_split([2 * self.size], dim=-1)
         reset, keep = torch.sigmoid(for_gates + self.gates(before)).chunk(2, dim=-1)
         candidate = self.squash(for_candidate + self.candidate(reset * before))
-        return (torch.lerp(candidate, before, keep),)  # i * s + (1 - i) * s~
+        return (candidate + keep * (before - candidate),)  # i * s + (1 - i) * s~; lerp would refuse mixed precisions
 
 
 class TorchGruCell(Cell):
@@ -107,7 +107,7 @@ class TorchGruCell(Cell):
         from_gates, from_candidate = self.recurrent(before).tensor_split([2 * self.size], dim=-1)
         reset, keep = torch.sigmoid(for_gates + from_gates).chunk(2, dim=-1)
         candidate = self.squash(for_candidate + reset * from_candidate)
-        return (torch.lerp(candidate, before, keep),)
+        return (candidate + keep * (before - candidate),)
 
 
 class LstmCell(Cell):

@@ -11,10 +11,12 @@ import torch
 from torch import Tensor, nn
 
 from seqloom.models.attention import Carry
-from seqloom.models.bridges import Bridge, BridgeRead, DecoderShape, Link, Memories, build_bridge
+from seqloom.models.bridges import AttentionBridge, Bridge, BridgeRead, ContextUses, DecoderShape, Link, Memories, build_bridge
 from seqloom.models.cells import Cell, LstmCell, build_cell, unroll
 from seqloom.models.encoders import build_embedding
 from seqloom.models.memory import CellState
+from seqloom.models.unrolled_cells import unroll_written_out
+from seqloom.models.unrolled_decoder import DecoderLoop, decode_written_out
 from seqloom.recipe import sections
 
 
@@ -64,7 +66,11 @@ class Decoded:
 
 
 class RecurrentDecoder(nn.Module):
-    """Cells, bridge and output layer. source_embedding: shared with the encoder if the recipe ties all embeddings."""
+    """Cells, bridge and output layer.
+
+    source_embedding: shared with the encoder if the recipe ties all embeddings. written_out: train through the written-out
+    loops; else through the plain code that they are checked against.
+    """
 
     def __init__(
         self,
@@ -73,12 +79,16 @@ class RecurrentDecoder(nn.Module):
         memory_sizes: Mapping[str, int],
         vocabulary_size: int,
         source_embedding: nn.Embedding | None = None,
+        *,
+        written_out: bool = True,
     ) -> None:
         super().__init__()
+        self.written_out = written_out
+        self.unroll = unroll_written_out if written_out else unroll
         self.size = section.size
         leaves = LstmCell.num_leaves if section.cell == "lstm" else 1
         self.bridge: Bridge = build_bridge(bridge, DecoderShape(section.size, section.layers, leaves), memory_sizes)
-        self.uses = _Uses.of(bridge)
+        self.uses = ContextUses.of(bridge)
         tied = section.tied != "none"
         shared = source_embedding if section.tied == "all" else None
         self.embedding = shared or build_embedding(vocabulary_size, section.embedding)
@@ -116,8 +126,10 @@ class RecurrentDecoder(nn.Module):
     def forward(self, tokens: Tensor, state: DecoderState) -> Decoded:
         """Read the given symbols [B, T] one after the other from a state of one row per sentence."""
         projected = self._cell(0).project(self.dropout(self.embedding(tokens)))  # [B, T, gates * D]
-        if self.uses.flows_back or any(state.carry.values()):
+        if any(state.carry.values()) or (self.uses.flows_back and not self.written_out):
             return self._step_by_step(projected, state)
+        if self.uses.flows_back:
+            return self._in_one_loop(projected, state)
         return self._all_at_once(projected, state)
 
     def step(self, tokens: Tensor, state: DecoderState) -> Decoded:
@@ -161,6 +173,35 @@ class RecurrentDecoder(nn.Module):
             penalties={name: torch.stack([step.penalties[name] for step in steps]).sum() for name in steps[0].penalties},
         )
 
+    def _in_one_loop(self, projected: Tensor, state: DecoderState) -> Decoded:
+        """What `_step_by_step` gives, by the written-out loop. The state that comes back is cut from the gradient."""
+        if not isinstance(self.bridge, AttentionBridge):
+            raise TypeError(self.bridge)
+        first = tuple(tuple(leaf[:, 0] for leaf in layer) for layer in state.cells)
+        feed = None if state.feed is None else state.feed[:, 0]
+        loop = DecoderLoop(
+            [self._cell(index) for index in range(len(self.cells))],
+            {name: self.bridge.attention(name) for name in state.link.keys},
+            self.combine,
+            self.uses,
+            state=first,
+            feed=feed,
+            keys=state.link.keys,
+            steps=projected.shape[1],
+            masks=self._dropout_masks(projected),
+        )
+        features = decode_written_out(loop, projected, feed, first, state.link.keys)
+        cells = tuple(tuple(leaf[:, None] for leaf in layer) for layer in loop.last_state())
+        fed = loop.combined[-1][:, None] if self.uses.feed and loop.combined is not None else None
+        return Decoded(self.dropout(features), loop.weights(), replace(state, cells=cells, feed=fed), {})
+
+    def _dropout_masks(self, projected: Tensor) -> list[Tensor] | None:
+        """What the inputs of the layers above the first are multiplied with, [T, B, D] each."""
+        if not self.training or not self.dropout.p or len(self.cells) == 1:
+            return None
+        batch, steps, _ = projected.shape
+        return [self.dropout(projected.new_ones(steps, batch, self.size)) for _ in range(len(self.cells) - 1)]
+
     def _all_at_once(self, projected: Tensor, state: DecoderState) -> Decoded:
         """The cells run first, layer by layer; then every step reads the sources in one go."""
         if self.uses.input:  # the same context at every step
@@ -172,7 +213,7 @@ class RecurrentDecoder(nn.Module):
             cell = self._cell(index)
             if index > 0:
                 projected = cell.project(self.dropout(cells[-1][0]))
-            cells.append(unroll(cell, projected, tuple(leaf[:, 0] for leaf in before)))
+            cells.append(self.unroll(cell, projected, tuple(leaf[:, 0] for leaf in before)))
         hidden = cells[-1][0]  # [B, T, D]
         queries = hidden if self.uses.query_current else torch.cat([state.hidden, hidden[:, :-1]], dim=1)
         read = self.bridge.read(queries, state.link, state.carry)
@@ -194,36 +235,6 @@ class RecurrentDecoder(nn.Module):
         return cell
 
 
-@dataclass(frozen=True)
-class _Uses:
-    """What becomes of a context, read off the recipe once."""
-
-    input: bool = False
-    output: bool = False
-    combined: bool = False
-    feed: bool = False
-    query_current: bool = False
-    flows_back: bool = False
-    """Whether what is read at one step changes the cell's state at a later one by more than a constant."""
-
-    @classmethod
-    def of(cls, bridge: sections.Bridge) -> "_Uses":
-        match bridge:
-            case sections.EveryStepBridge():
-                return cls(input=True)
-            case sections.AttentionBridge(into=into, feed=feed, query=query):
-                return cls(
-                    input="input" in into,
-                    output="output" in into,
-                    combined="combined" in into,
-                    feed=feed,
-                    query_current=query == "current",
-                    flows_back="input" in into or feed,
-                )
-            case _:
-                return cls()
-
-
 class Output(nn.Module):
     """Scores of all symbols: `V s_t + b` (E5), or `W_out s + W_att c + b` where the context comes to the output too (A7).
 
@@ -241,9 +252,11 @@ class Output(nn.Module):
         if self.attended is not None:
             nn.init.xavier_uniform_(self.attended)
 
+    def joined(self) -> tuple[Tensor, Tensor]:
+        """The layer as one matrix [V, O], for features [s; c] or s alone, and its bias [V]."""
+        matrix = self.weight if self.attended is None else torch.cat([self.weight, self.attended], dim=1)
+        return matrix, self.bias
+
     def forward(self, features: Tensor) -> Tensor:
         """Features [..., O] -> logits [..., V]."""
-        if self.attended is None:
-            return nn.functional.linear(features, self.weight, self.bias)
-        state, context = features.tensor_split([self.size], dim=-1)
-        return nn.functional.linear(state, self.weight, self.bias) + nn.functional.linear(context, self.attended)
+        return nn.functional.linear(features, *self.joined())

@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from seqloom.data.batches import Batch, Padded
 from seqloom.models.decoders import Decoded, RecurrentDecoder
 from seqloom.models.encoders import TextEncoder
+from seqloom.models.loss import chunked_cross_entropy
 from seqloom.models.memory import Memory
 from seqloom.recipe import sections
 
@@ -27,21 +28,32 @@ class Loss:
 
 
 class EncoderDecoder(nn.Module):
-    """Built from a recipe's model section and the sizes of the vocabularies by name; 'target' is the decoder's."""
+    """Built from a recipe's model section and the sizes of the vocabularies by name; 'target' is the decoder's.
 
-    def __init__(self, section: sections.Model, vocabulary_sizes: Mapping[str, int], *, label_smoothing: float = 0.0) -> None:
+    written_out: train through the written-out loops; else through the plain code that they are checked against.
+    """
+
+    def __init__(
+        self,
+        section: sections.Model,
+        vocabulary_sizes: Mapping[str, int],
+        *,
+        label_smoothing: float = 0.0,
+        written_out: bool = True,
+    ) -> None:
         super().__init__()
         self.label_smoothing = label_smoothing
         encoder = section.encoder
         self.encoders = nn.ModuleDict()
         if encoder is not None:
-            self.encoders["source"] = TextEncoder(encoder, vocabulary_sizes["source"])
+            self.encoders["source"] = TextEncoder(encoder, vocabulary_sizes["source"], written_out=written_out)
         self.decoder = RecurrentDecoder(
             section.decoder,
             section.bridge,
             dict.fromkeys(self.encoders, encoder.memory_size) if encoder is not None else {},
             vocabulary_sizes["target"],
             source_embedding=self._source_embedding(),
+            written_out=written_out,
         )
 
     def _source_embedding(self) -> nn.Embedding | None:
@@ -64,17 +76,15 @@ class EncoderDecoder(nn.Module):
         decoded = self.decode(batch.sources, batch.inputs)
         labels, _ = self.tensors(batch.labels)
         mask = torch.from_numpy(batch.labels.mask).to(labels.device)
-        logits = self.decoder.output(decoded.features[mask]).float()  # real positions only
-        weights = torch.from_numpy(np.repeat(batch.weights, batch.labels.lengths)).to(labels.device)
-        nll = nn.functional.cross_entropy(logits, labels[mask], reduction="none")
-        objective = nll
-        if self.label_smoothing:
-            even = -torch.log_softmax(logits, dim=-1).mean(dim=-1)
-            objective = (1.0 - self.label_smoothing) * nll + self.label_smoothing * even
-        total = (objective * weights).sum()
+        features = decoded.features[mask]  # real positions only
+        weights = torch.from_numpy(np.repeat(batch.weights, batch.labels.lengths)).to(features)
+        with torch.autocast(features.device.type, enabled=False):
+            objective, nll = chunked_cross_entropy(
+                features.to(weights), *self.decoder.output.joined(), labels[mask], weights, smoothing=self.label_smoothing
+            )
         for penalty in decoded.penalties.values():
-            total = total + penalty
-        return Loss(total, nll.detach().sum())
+            objective = objective + penalty
+        return Loss(objective, nll)
 
     def log_probs(self, batch: Batch) -> Tensor:
         """`log p(y_t | y_<t, x)` of every label, [B, T + 1]; zero on padding."""
@@ -100,7 +110,8 @@ class EncoderDecoder(nn.Module):
         return values, torch.from_numpy(padded.lengths).to(self.device)
 
 
-def build_model(recipe: sections.Recipe, vocabulary_sizes: Mapping[str, int]) -> EncoderDecoder:
+def build_model(recipe: sections.Recipe, vocabulary_sizes: Mapping[str, int], *, written_out: bool = True) -> EncoderDecoder:
     """A fresh model with weights drawn from the recipe's seed."""
     torch.manual_seed(recipe.seed)
-    return EncoderDecoder(recipe.model, vocabulary_sizes, label_smoothing=recipe.training.label_smoothing)
+    smoothing = recipe.training.label_smoothing
+    return EncoderDecoder(recipe.model, vocabulary_sizes, label_smoothing=smoothing, written_out=written_out)

@@ -5,6 +5,7 @@ from torch import Tensor, nn
 
 from seqloom.models.cells import Cell, build_cell, unroll
 from seqloom.models.memory import CellState, Memory
+from seqloom.models.unrolled_cells import unroll_written_out
 from seqloom.recipe import sections
 
 
@@ -15,8 +16,9 @@ class TextEncoder(nn.Module):
     read backwards is first turned round within its own length.
     """
 
-    def __init__(self, section: sections.TextEncoder, vocabulary_size: int) -> None:
+    def __init__(self, section: sections.TextEncoder, vocabulary_size: int, *, written_out: bool = True) -> None:
         super().__init__()
+        self.unroll = unroll_written_out if written_out else unroll
         self.memory_size = section.memory_size
         self.embedding = build_embedding(vocabulary_size, section.embedding)
         self.dropout = nn.Dropout(section.dropout)
@@ -45,7 +47,7 @@ class TextEncoder(nn.Module):
     def _read(self, cell: nn.Module, inputs: Tensor) -> CellState:
         if not isinstance(cell, Cell):
             raise TypeError(cell)
-        return unroll(cell, cell.project(inputs), cell.zeros(len(inputs), like=inputs))
+        return self.unroll(cell, cell.project(inputs), cell.zeros(len(inputs), like=inputs))
 
 
 def build_embedding(vocabulary_size: int, size: int) -> nn.Embedding:

@@ -13,9 +13,14 @@ from seqloom.recipe.sections import Recipe
 Arrays = dict[str, npt.NDArray[Any]]
 
 
+def available_devices() -> dict[str, bool]:
+    """Which devices torch finds here."""
+    return {"cpu": True, "cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available()}
+
+
 def choose_device(name: str) -> torch.device:
     """The device that a recipe asks for; `auto` takes CUDA if there is any, else the CPU."""
-    available = {"cpu": True, "cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available()}
+    available = available_devices()
     if name == "auto":
         return torch.device("cuda" if available["cuda"] else "cpu")
     if not available[name]:
@@ -47,7 +52,7 @@ def load_weight_arrays(model: EncoderDecoder, arrays: Mapping[str, npt.NDArray[A
 def restored_model(
     recipe: Recipe, vocabulary_sizes: Mapping[str, int], arrays: Mapping[str, npt.NDArray[Any]], *, where: str
 ) -> EncoderDecoder:
-    """A model with the given weights, on the recipe's device."""
+    """A model with the given weights, on the recipe's device if it is here: a run trained elsewhere can be used on a CPU."""
     model = build_model(recipe, vocabulary_sizes)
     load_weight_arrays(model, arrays, where=where)
-    return model.to(choose_device(recipe.device))
+    return model.to(recipe.device if available_devices().get(recipe.device) else choose_device("auto"))

@@ -1,5 +1,6 @@
 """What training shows: a live display on a terminal, plain lines elsewhere, or nothing."""
 
+import contextlib
 import time
 from collections import deque
 from dataclasses import dataclass
@@ -110,8 +111,9 @@ class PlainDisplay:
         self._total = 0
 
     def say(self, text: str) -> None:
-        """Print it."""
-        self._console.print(text, highlight=False, soft_wrap=True, markup=False)
+        """Print it; if nobody listens any more, training goes on in silence."""
+        with contextlib.suppress(BrokenPipeError):
+            self._console.print(text, highlight=False, soft_wrap=True, markup=False)
 
     def preparing(self, what: str, count: int) -> None:
         """Print now and then."""

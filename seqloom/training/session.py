@@ -64,13 +64,12 @@ def _train(run: RunFolder, prepared: Prepared, display: Display) -> Outcome:
     if counters is not None and counters["finished"]:
         display.say(f"{run.path}: this run is finished ({counters['finished']}). For another one, choose another --out")
         return _outcome(run, Progress(**counters))
-    torch.set_num_threads(int(run.facts["threads"]))
-    torch.set_flush_denormal(True)
     precision: Precision = run.facts["precision"]
     sizes = {name: vocabulary.size for name, vocabulary in prepared.vocabularies.items()}
-    model = build_model(recipe, sizes).to(choose_device(recipe.device))
+    # The written-out loops compute in float32; autocast needs the plain code.
+    model = build_model(recipe, sizes, written_out=precision == "fp32").to(choose_device(recipe.device))
     display.say(_greeting(recipe, prepared, model, precision, run))
-    with _stops_politely() as stop_wanted:
+    with _computing(int(run.facts["threads"])), _stops_politely() as stop_wanted:
         progress = fit(
             model,
             prepared.splits["train"],
@@ -181,8 +180,21 @@ def _greeting(recipe: Recipe, prepared: Prepared, model: EncoderDecoder, precisi
     sizes = ", ".join(f"{vocabulary.size:,} {name}" for name, vocabulary in prepared.vocabularies.items())
     return (
         f"examples: {counts}{too_long}; symbols: {sizes}; parameters: {model.num_parameters:,}; "
-        f"{precision} on {model.device}, {run.facts['threads']} threads"
+        f"{precision} on {model.device}, threads: {run.facts['threads']}"
     )
+
+
+@contextmanager
+def _computing(threads: int) -> Iterator[None]:
+    """Settings of the whole process, taken back afterwards: threads, and numbers next to zero as zero, which is faster."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(threads)
+    torch.set_flush_denormal(True)
+    try:
+        yield
+    finally:
+        torch.set_flush_denormal(False)
+        torch.set_num_threads(before)
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from seqloom.models.encoder_decoder import EncoderDecoder
 from seqloom.models.stepper import TorchStepper
 from seqloom.predict import Predictor
 from seqloom.predictions import Prediction
-from seqloom.recipe.sections import Greedy, Recipe
+from seqloom.recipe.sections import Greedy, Recipe, SearchSection
 
 _SAMPLES = 8
 _LITTLE = 0.02
@@ -61,13 +61,17 @@ class Judge:
         loss = _mean_loss(model, split, self.plan, shuffled=False)
         shuffled = _mean_loss(model, split, self.plan, shuffled=True) if model.encoders else math.nan
         predictor = Predictor([OpenedModel(TorchStepper(model), self.prepared.vocabularies, self.recipe)])
-        search = self.recipe.search
-        greedy = Greedy(length_factor=search.length_factor, length_extra=search.length_extra)
-        predictions = predictor.predict(self.examples, search=greedy)
-        evaluation = evaluate(predictor.items(self.examples, predictions))
+        examples = predictor.tolerant(self.examples)
+        predictions = predictor.predict(examples, search=_greedy(self.recipe))
+        evaluation = evaluate(predictor.items(examples, predictions))
         model.train()
-        samples = [(prediction, example.target or "") for prediction, example in zip(predictions, self.examples, strict=True)]
+        samples = [(prediction, example.target or "") for prediction, example in zip(predictions, examples, strict=True)]
         return Judgement({"loss": loss, **evaluation.metrics}, shuffled, samples[:_SAMPLES])
+
+
+def _greedy(recipe: Recipe) -> Greedy:
+    """Greedy search within the limits of the recipe's own."""
+    return Greedy(**{name: getattr(recipe.search, name) for name in SearchSection.model_fields})
 
 
 @torch.inference_mode()

@@ -107,7 +107,7 @@ def _metric_row(metric: Metric) -> str:
 def _interval_bar(metric: Metric) -> str:
     """Draw the value and its interval on a line from 0 to 100, for metrics that live there."""
     low, high = metric.interval or (metric.value, metric.value)
-    if not 0 <= low <= high <= _PERCENT:
+    if not 0 <= low <= high <= _PERCENT + 1e-6:  # a perfect BLEU is a rounding error above 100
         return ""
     place, start = metric.value * 1.6, low * 1.6
     return (

@@ -10,7 +10,7 @@ from pydantic import TypeAdapter
 from seqloom.data.corpus import Corpus
 from seqloom.data.prepared import build_vocabularies
 from seqloom.data.vocabulary import Vocabulary, build_vocabulary
-from seqloom.errors import DataError, RecipeError, RunError
+from seqloom.errors import DataError, RecipeError, RunError, UsageError
 from seqloom.recipe import recipe_from, sections
 from seqloom.symbols import BEGIN, END, UNKNOWN
 
@@ -41,7 +41,7 @@ def slices(vocabulary: Vocabulary, text: str) -> list[tuple[str, str]]:
 
 
 def built(section: sections.Vocabulary, *texts: str, features: Sequence[str] = ()) -> Vocabulary:
-    return build_vocabulary(section, texts, features)
+    return build_vocabulary(section, texts).with_features(features)
 
 
 # --- there and back -------------------------------------------------------------------------------------------------
@@ -139,7 +139,7 @@ FORGERIES = ["< begin >", "<begin>", "< end >", "<end>", "< unknown >", "<unknow
 @every_kind
 @pytest.mark.parametrize("text", FORGERIES)
 def test_no_text_can_forge_a_mark(section: sections.Vocabulary, text: str) -> None:
-    vocabulary = build_vocabulary(section, [*FORGERIES, "plain text"], ["loud"])
+    vocabulary = build_vocabulary(section, [*FORGERIES, "plain text"]).with_features(["loud"])
     ids = vocabulary.encode_source(f"{text} {text}").ids
     assert ids.min() > UNKNOWN
     assert vocabulary.size - 1 not in ids
@@ -175,7 +175,7 @@ def test_begin_and_end_frame_the_source_if_wanted_and_never_the_target() -> None
 
 @every_kind
 def test_an_empty_source_is_its_end_alone(section: sections.Vocabulary) -> None:
-    vocabulary = build_vocabulary(section, ["a b"], ["en"])
+    vocabulary = build_vocabulary(section, ["a b"]).with_features(["en"])
     assert vocabulary.encode_source("").ids.tolist() == [END]
     assert vocabulary.encode_source("").spans == ((0, 0),)
     assert vocabulary.encode_source("", ["en"]).symbols == ("<en>", "<end>")
@@ -231,7 +231,7 @@ def test_a_mistake_in_the_data_passes_through_the_building() -> None:
 def test_a_symbol_is_found_by_its_spelling() -> None:
     words = built(sections.Words(), "one two")
     assert words.symbol(words.find("two")) == "two"
-    with pytest.raises(DataError, match="'three' is not in the vocabulary of 5 symbols"):
+    with pytest.raises(UsageError, match="'three' is not in the vocabulary of 5 symbols"):
         words.find("three")
 
 
@@ -253,7 +253,7 @@ def test_a_shared_vocabulary_serves_both_sides(tmp_path_factory: pytest.TempPath
 @every_kind
 def test_a_vocabulary_survives_its_file(section: sections.Vocabulary) -> None:
     texts = ["one two", "नमस्ते 👨‍👩‍👧", "it's < begin >"]
-    before = build_vocabulary(section.model_copy(update={"begin_end": True}), texts, ["en", "fr"])
+    before = build_vocabulary(section.model_copy(update={"begin_end": True}), texts).with_features(["en", "fr"])
     after = Vocabulary.from_json(before.to_json(), where="source.json")
     assert after.to_json() == before.to_json()
     assert after.size == before.size

@@ -129,7 +129,7 @@ def every_attention_with_every_use() -> Iterator[Architecture]:
 def every_cell_with_every_bridge() -> Iterator[Architecture]:
     for cell, (name, bridge), depth in product(CELLS, BRIDGES.items(), (1, 2)):
         section = build_section(bridge, cell=CELLS[cell], layers=(depth, depth), bidirectional=depth == 1)
-        yield Architecture(f"{cell}-{name}-{depth}_layers", section)
+        yield Architecture(f"{cell}-{name}-{depth}_layer{'s' if depth > 1 else ''}", section)
 
 
 def every_cell_with_the_logistic_function() -> Iterator[Architecture]:
@@ -185,3 +185,9 @@ ARCHITECTURES = named(
         *every_tie(),
     ]
 )
+
+PLAIN = (
+    *(f"{kind}-{use_name(USES[0])}" for kind in ATTENTIONS),
+    *(f"{cell}-{bridge}-1_layer" for cell in CELLS for bridge in BRIDGES),
+)
+"""Names of a few that have every cell, every bridge and every attention."""

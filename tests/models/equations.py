@@ -17,11 +17,14 @@ Squash = Callable[[Vector], Vector]
 
 
 def logistic(z: Vector) -> Vector:
-    return 1.0 / (1.0 + np.exp(-z))
+    share: Vector = 1.0 / (1.0 + np.exp(-z))
+    return share
 
 
 def tanh(z: Vector) -> Vector:
-    return (np.exp(z) - np.exp(-z)) / (np.exp(z) + np.exp(-z))
+    up, down = np.exp(z), np.exp(-z)
+    squashed: Vector = (up - down) / (up + down)
+    return squashed
 
 
 def softmax(energies: Sequence[float] | Vector) -> Vector:

@@ -4,8 +4,10 @@ from collections.abc import Sequence
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from seqloom.data.batches import Padded
+from seqloom.models.encoder_decoder import EncoderDecoder
 from seqloom.models.stepper import TorchStepper
 from seqloom.recipe.sections import AttentionBridge
 from seqloom.symbols import BEGIN
@@ -14,17 +16,18 @@ from . import equations
 from .architectures import ARCHITECTURES, ATTENTIONS, CELLS, USES, Architecture
 from .harness import (
     ATTENDING,
-    CLOSE,
     EVERY,
-    READING,
-    TOLERANCES,
+    EVERY_IN_BOTH_PRECISIONS,
+    PLAIN_AND_READING,
+    PLAIN_ONES,
+    ROUNDED,
     assert_same,
     assert_same_state,
     assert_same_weights,
     batch_for,
+    build_random,
     continued,
     first_state,
-    fresh_model,
     item,
     model_of,
     padded_further,
@@ -38,39 +41,21 @@ from .letters import decoder_of, encoder_of
 
 
 @EVERY
-def test_forward_over_a_whole_target_equals_unrolled_steps(architecture: Architecture) -> None:
-    model, batch = model_of(architecture), batch_for(architecture)
-    expected = said_of(architecture)
-    state = first_state(model, batch)
-    log_probs, weights = [], []
-    for tokens in tokens_of(batch).T:
-        with torch.inference_mode():
-            step = model.decoder.step(tokens[:, None], state)
-            log_probs.append(torch.log_softmax(model.decoder.output(step.features), dim=-1))
-        weights.append(step.weights)
-        state = step.state
-    assert_same(torch.cat(log_probs, dim=1), expected.log_probs)
-    joined = {name: torch.cat([one[name] for one in weights], dim=2) for name in weights[0]}
-    assert_same_weights(joined, expected.weights)
-    assert_same_state(state, expected.state)
-
-
-@EVERY
-def test_the_stepper_says_what_forward_says(architecture: Architecture) -> None:
-    batch, expected = batch_for(architecture), said_of(architecture, torch.float32)
-    stepper = TorchStepper(model_of(architecture, torch.float32))
+def test_forward_over_a_whole_target_equals_unrolled_steps_of_the_stepper(architecture: Architecture) -> None:
+    batch, expected = batch_for(architecture), said_of(architecture)
+    stepper = TorchStepper(model_of(architecture))
     state = stepper.start(batch.sources, 3)
     steps = []
     for tokens in tokens_of(batch).numpy().T:
         steps.append(stepper.step(tokens[:, None], state))
         state = steps[-1].state
-    assert_same(torch.from_numpy(np.concatenate([step.all() for step in steps], axis=1)), expected.log_probs, CLOSE)
+    assert_same(torch.from_numpy(np.concatenate([step.all() for step in steps], axis=1)), expected.log_probs, ROUNDED)
     weights = {
         name: torch.from_numpy(np.concatenate([step.weights[name] for step in steps], axis=1)).transpose(1, 2)
         for name in steps[0].weights
     }
-    assert_same_weights(weights, expected.weights, CLOSE)
-    assert_same_state(state.inner, expected.state, CLOSE)
+    assert_same_weights(weights, expected.weights, ROUNDED)
+    assert_same_state(state.inner, expected.state)
 
 
 @EVERY
@@ -87,20 +72,19 @@ def test_two_halves_with_the_state_handed_over_equal_the_whole(architecture: Arc
     assert_same_state(second.state, expected.state)
 
 
-@EVERY
+@PLAIN_ONES
 def test_a_score_is_the_log_probability_of_each_label_and_zero_on_padding(architecture: Architecture) -> None:
     batch, every = batch_for(architecture), said_of(architecture).log_probs
     scores = torch.from_numpy(TorchStepper(model_of(architecture)).score(batch))
     labels, real = torch.from_numpy(np.asarray(batch.labels.values, dtype=np.int64)), torch.from_numpy(batch.labels.mask)
-    assert_same(scores[real].double(), every.gather(-1, labels[..., None])[..., 0][real], 1e-6)
+    assert_same(scores[real], every.gather(-1, labels[..., None])[..., 0][real], ROUNDED)
     assert not scores[~real].any()
 
 
 # --- neighbours and padding -----------------------------------------------------------------------------------------
 
 
-@EVERY
-@TOLERANCES
+@EVERY_IN_BOTH_PRECISIONS
 def test_extra_padding_changes_nothing(architecture: Architecture, dtype: torch.dtype, tolerance: float) -> None:
     model, batch = model_of(architecture, dtype), batch_for(architecture)
     expected, actual = said_of(architecture, dtype), whole(model, padded_further(batch))
@@ -114,8 +98,7 @@ def test_extra_padding_changes_nothing(architecture: Architecture, dtype: torch.
         assert not actual.weights[name][..., positions:].any()
 
 
-@EVERY
-@TOLERANCES
+@EVERY_IN_BOTH_PRECISIONS
 def test_a_batch_equals_its_items(architecture: Architecture, dtype: torch.dtype, tolerance: float) -> None:
     model, batch = model_of(architecture, dtype), batch_for(architecture)
     together = said_of(architecture, dtype)
@@ -127,7 +110,7 @@ def test_a_batch_equals_its_items(architecture: Architecture, dtype: torch.dtype
             assert_same(together.weights[name][index, :, :length, :positions], weights[0, :, :length], tolerance)
 
 
-@READING
+@PLAIN_AND_READING
 def test_a_source_without_symbols_is_read_as_nothing_whatever_its_neighbours(architecture: Architecture) -> None:
     model, batch = model_of(architecture), batch_for(architecture, source_lengths=(3, 0, 4))
     together, alone = whole(model, batch), whole(model, item(batch, 1))
@@ -170,9 +153,9 @@ class Beams:
         with torch.inference_mode():
             start = self.model.decoder.start(self.model.encode(repeated), len(owners))
         said = continued(self.model, apart, start)
-        assert_same(torch.from_numpy(step.all()).flatten(0, 1).double(), said.log_probs[:, -1], 2e-6)
-        weights = {name: torch.from_numpy(one).flatten(0, 1).double() for name, one in step.weights.items()}
-        assert_same_weights(weights, {name: one[:, :, -1] for name, one in said.weights.items()}, 2e-6)
+        assert_same(torch.from_numpy(step.all()).flatten(0, 1), said.log_probs[:, -1], ROUNDED)
+        weights = {name: torch.from_numpy(one).flatten(0, 1) for name, one in step.weights.items()}
+        assert_same_weights(weights, {name: one[:, :, -1] for name, one in said.weights.items()}, ROUNDED)
 
 
 @EVERY
@@ -197,7 +180,7 @@ def test_select_follows_rows_and_lets_sentences_go(architecture: Architecture) -
     beams.step([[6, 2, 3]])
 
 
-@READING
+@PLAIN_AND_READING
 def test_a_beam_does_not_copy_memories_while_the_sentences_stay(architecture: Architecture) -> None:
     batch = batch_for(architecture)
     state = TorchStepper(model_of(architecture)).start(batch.sources, 3)
@@ -226,12 +209,34 @@ def test_attention_weights_sum_to_one_and_vanish_on_padding(architecture: Archit
 
 @EVERY
 def test_gradients_reach_every_parameter(architecture: Architecture) -> None:
-    model = fresh_model(architecture).train()
-    model(batch_for(architecture)).objective.backward()
-    reached = {name: float(one.grad.abs().max()) for name, one in model.named_parameters() if one.grad is not None}
-    assert reached.keys() == dict(model.named_parameters()).keys()
+    model = model_of(architecture)
+    names, parameters = zip(*model.named_parameters(), strict=True)
+    gradients = torch.autograd.grad(model(batch_for(architecture)).objective, parameters, materialize_grads=True)
     # A key's bias adds the same to all scores of a query, which no softmax can see: its gradient is nothing but rounding.
-    assert [name for name, size in reached.items() if size < 1e-9 and not name.endswith("to_key.bias")] == []
+    unreached = [
+        name
+        for name, gradient in zip(names, gradients, strict=True)
+        if gradient.abs().max() < 1e-9 and not name.endswith("to_key.bias")
+    ]
+    assert unreached == []
+
+
+@EVERY
+def test_gradients_through_the_written_out_loops_equal_those_of_autograd(architecture: Architecture) -> None:
+    expected = gradients_of(build_random(architecture, written_out=False), architecture)
+    actual = gradients_of(model_of(architecture), architecture)
+    assert actual.keys() == expected.keys()
+    for name, gradient in expected.items():
+        assert_same(actual[name], gradient, 1e-10)
+
+
+def gradients_of(model: EncoderDecoder, architecture: Architecture) -> dict[str, Tensor]:
+    """Of a weighted sum of all log-probabilities, in float64 throughout (the loss is float32 from the logits on)."""
+    batch = batch_for(architecture)
+    log_probs = torch.log_softmax(model.decoder.output(model.decode(batch.sources, batch.inputs).features), dim=-1)
+    uneven = torch.linspace(-1.0, 1.0, log_probs.numel(), dtype=torch.float64).view_as(log_probs)
+    names, parameters = zip(*model.named_parameters(), strict=True)
+    return dict(zip(names, torch.autograd.grad((log_probs * uneven).sum(), parameters), strict=True))
 
 
 # --- the lectures ---------------------------------------------------------------------------------------------------

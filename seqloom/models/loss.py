@@ -1,0 +1,73 @@
+"""Cross-entropy over a large vocabulary without ever holding all logits: output layer, softmax and both gradients in chunks."""
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+_CHUNK_NUMBERS = 2**21
+"""Logits held at once: 8 MB of float32, which stays close to the processor."""
+
+
+class _ChunkedCrossEntropy(torch.autograd.Function):
+    """Features [N, O], labels [N], weights [N] -> the weighted, smoothed objective and the plain `-log p`, both summed.
+
+    The gradients are found on the way forward, while a chunk's logits are at hand, and scaled on the way back.
+    """
+
+    @staticmethod
+    def forward(
+        ctx: Any, features: Tensor, matrix: Tensor, bias: Tensor, labels: Tensor, weights: Tensor, smoothing: float
+    ) -> tuple[Tensor, Tensor]:
+        wanted = any(ctx.needs_input_grad[:3])
+        of_features = torch.empty_like(features) if wanted else None
+        of_matrix, of_bias = torch.zeros_like(matrix), torch.zeros_like(bias)
+        objective, nll = features.new_zeros(()), features.new_zeros(())
+        rows = max(1, _CHUNK_NUMBERS // len(bias))
+        for start in range(0, len(features), rows):
+            part = slice(start, start + rows)
+            logits = torch.addmm(bias, features[part], matrix.t())
+            total = torch.logsumexp(logits, dim=1)
+            right = labels[part, None]
+            surprise = total - logits.gather(1, right)[:, 0]
+            nll += surprise.sum()
+            if smoothing:
+                even = total - logits.mean(dim=1)
+                surprise = (1.0 - smoothing) * surprise + smoothing * even
+            objective += surprise @ weights[part]
+            if of_features is not None:
+                slope = _slope(logits, total, right, weights[part], smoothing)
+                torch.mm(slope, matrix, out=of_features[part])
+                of_matrix.addmm_(slope.t(), features[part])
+                of_bias += slope.sum(dim=0)
+        if of_features is not None:
+            ctx.save_for_backward(of_features, of_matrix, of_bias)
+        ctx.mark_non_differentiable(nll)
+        return objective, nll
+
+    @staticmethod
+    def backward(ctx: Any, objective: Tensor, _: Tensor) -> tuple[Tensor | None, ...]:
+        of_features, of_matrix, of_bias = ctx.saved_tensors
+        return of_features * objective, of_matrix * objective, of_bias * objective, None, None, None
+
+
+def _slope(logits: Tensor, total: Tensor, right: Tensor, weights: Tensor, smoothing: float) -> Tensor:
+    """The gradient of the objective for each logit, written over the logits."""
+    slope = logits.sub_(total[:, None]).exp_()
+    if smoothing:
+        slope -= smoothing / slope.shape[1]
+    slope.scatter_add_(1, right, slope.new_full(right.shape, smoothing - 1.0))
+    return slope.mul_(weights[:, None])
+
+
+def chunked_cross_entropy(
+    features: Tensor, matrix: Tensor, bias: Tensor, labels: Tensor, weights: Tensor, *, smoothing: float
+) -> tuple[Tensor, Tensor]:
+    """The objective and the plain `-log p` of labels [N], summed; weights [N] count in the objective.
+
+    Logits are `features @ matrix^T + bias`: features [N, O], matrix [V, O], bias [V].
+    """
+    objective, nll = _ChunkedCrossEntropy.apply(  # type: ignore[no-untyped-call]
+        features, matrix, bias, labels, weights, smoothing
+    )
+    return objective, nll

@@ -1,0 +1,295 @@
+"""The decoder's step-by-step training pass written out: cells, attention and their backward pass in one loop each.
+
+It serves the bridges whose reading flows back into the cells (`into: input`, `feed`); the others need no loop over attention.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from seqloom.models.attention import Attention, Keys
+from seqloom.models.bridges import ContextUses
+from seqloom.models.cells import Cell
+from seqloom.models.memory import CellState
+from seqloom.models.unrolled_attention import AttentionKernel, build_attention_kernel
+from seqloom.models.unrolled_cells import WeightGradients, build_kernel, gradient_product
+
+
+class DecoderLoop:
+    """One pass through a decoder, forward and back.
+
+    masks: per layer above the first, what its input is multiplied with (dropout), [T, B, D], or None.
+    """
+
+    def __init__(
+        self,
+        cells: list[Cell],
+        attentions: Mapping[str, Attention],
+        combine: nn.Linear | None,
+        uses: ContextUses,
+        *,
+        state: tuple[CellState, ...],
+        feed: Tensor | None,
+        keys: Mapping[str, Keys],
+        steps: int,
+        masks: list[Tensor] | None,
+    ) -> None:
+        self.uses, self.combine, self.masks, self.steps = uses, combine, masks, steps
+        self.cells = cells
+        self.kernels = [build_kernel(cell, steps, leaves) for cell, leaves in zip(cells, _detached(state), strict=True)]
+        self.readers: list[AttentionKernel] = [
+            build_attention_kernel(attentions[name], one, steps) for name, one in keys.items()
+        ]
+        self.names = list(keys)
+        top = self.kernels[-1].states[0]
+        self.combined = top.new_empty(top.shape) if combine is not None else None  # [T + 1, B, D]
+        if self.combined is not None:  # at time 0: what is fed to the first step
+            self.combined[0] = feed.detach() if feed is not None else 0.0
+            self.combined_gradients = torch.empty_like(self.combined[1:])
+        self.inputs: list[Tensor] = [torch.empty_like(kernel.states[0][1:]) for kernel in self.kernels[:-1]]
+
+    @property
+    def top(self) -> Tensor:
+        """What the last layer shows at every time, [T + 1, B, D]."""
+        return self.kernels[-1].states[0]
+
+    def contexts(self, time: int) -> Tensor:
+        """All sources' contexts of a step side by side."""
+        return _side_by_side([reader.contexts[time] for reader in self.readers])
+
+    def _part(self, index: int) -> Tensor:
+        """The first cell's matrix for a further part of its input."""
+        return self.cells[0].get_parameter(f"inputs.{index}.weight").detach()
+
+    # --- forward ----------------------------------------------------------------------------------------------------
+
+    def run(self, projected: Tensor) -> None:
+        """All steps; projected [T, B, gates * D]."""
+        for time in range(self.steps):
+            if not self.uses.query_current:
+                self._read(time, self.top[time])
+            shown = self.kernels[0].step(time, self._extended(projected[time], time))
+            for index in range(1, len(self.kernels)):
+                shown = self.kernels[index].step(time, self._between(index, time, shown))
+            if self.uses.query_current:
+                self._read(time, shown)
+            if self.combine is not None and self.combined is not None:
+                self._combine(time, shown)
+
+    def _read(self, time: int, query: Tensor) -> None:
+        for reader in self.readers:
+            reader.read(time, query)
+
+    def _extended(self, projected: Tensor, time: int) -> Tensor:
+        index = 1
+        if self.uses.input:
+            projected = torch.addmm(projected, self.contexts(time), self._part(index).t())
+            index += 1
+        if self.uses.feed and self.combined is not None:
+            projected = torch.addmm(projected, self.combined[time], self._part(index).t())
+        return projected
+
+    def _between(self, index: int, time: int, shown: Tensor) -> Tensor:
+        """The projected input of a layer above the first."""
+        inputs = self.inputs[index - 1][time]
+        inputs.copy_(shown)
+        if self.masks is not None:
+            inputs.mul_(self.masks[index - 1][time])
+        cell = self.cells[index]
+        bias = cell.get_parameter("inputs.0.bias").detach()
+        return torch.addmm(bias, inputs, cell.get_parameter("inputs.0.weight").detach().t())
+
+    def _combine(self, time: int, shown: Tensor) -> None:
+        if self.combine is None or self.combined is None:
+            return
+        matrix = self.combine.weight.detach()
+        size = shown.shape[1]
+        after = self.combined[time + 1]
+        torch.mm(shown, matrix[:, :size].t(), out=after)
+        after.addmm_(self.contexts(time), matrix[:, size:].t()).tanh_()
+
+    def features(self) -> Tensor:
+        """What the output layer sees, [T, B, O]."""
+        if self.combined is not None:
+            return self.combined[1:].clone()
+        if self.uses.output:
+            contexts = _side_by_side([reader.contexts for reader in self.readers])
+            return torch.cat([self.top[1:], contexts], dim=-1)
+        return self.top[1:].clone()
+
+    # --- backward ---------------------------------------------------------------------------------------------------
+
+    def run_back(self, features: Tensor) -> tuple[list[list[Tensor]], Tensor | None]:
+        """All steps in reverse from the gradient of the features [T, B, O]: gradients of the first state and the first feed."""
+        leaves = [[torch.zeros_like(buffer[0]) for buffer in kernel.states] for kernel in self.kernels]
+        fed: Tensor | None = None
+        for time in reversed(range(self.steps)):
+            shown, context = self._back_through_features(time, features[time], fed)
+            shown = shown + leaves[-1][0]
+            if self.uses.query_current and context is not None:
+                shown = shown + self._read_back(time, context)
+            for index in reversed(range(len(self.kernels))):
+                kernel = self.kernels[index]
+                leaves[index] = kernel.step_back(time, shown, leaves[index][1:])
+                if index > 0:
+                    below = kernel.gradients[time] @ self.cells[index].get_parameter("inputs.0.weight").detach()
+                    if self.masks is not None:
+                        below.mul_(self.masks[index - 1][time])
+                    shown = below + leaves[index - 1][0]
+            of_input, fed = self._back_through_extended(time)
+            if not self.uses.query_current:
+                total = _sum(context, of_input)
+                if total is not None:
+                    leaves[-1][0] = leaves[-1][0] + self._read_back(time, total)
+        return leaves, fed
+
+    def _back_through_features(self, time: int, features: Tensor, fed: Tensor | None) -> tuple[Tensor, Tensor | None]:
+        """Gradients of what the last layer showed and of the context, as far as the output layer and the feed saw them."""
+        size = self.top.shape[2]
+        if self.combine is not None and self.combined is not None:
+            total = features if fed is None else features + fed
+            before = torch.ops.aten.tanh_backward(total, self.combined[time + 1])
+            self.combined_gradients[time] = before
+            both = before @ self.combine.weight.detach()
+            return both[:, :size], both[:, size:]
+        if self.uses.output:
+            return features[:, :size], features[:, size:]
+        return features, None
+
+    def _back_through_extended(self, time: int) -> tuple[Tensor | None, Tensor | None]:
+        gradients = self.kernels[0].gradients[time]
+        index = 1
+        of_context = None
+        if self.uses.input:
+            of_context = gradients @ self._part(index)
+            index += 1
+        return of_context, gradients @ self._part(index) if self.uses.feed else None
+
+    def _read_back(self, time: int, context: Tensor) -> Tensor:
+        total: Tensor | None = None
+        start = 0
+        for reader in self.readers:
+            width = reader.contexts.shape[2]
+            query = reader.read_back(time, context[:, start : start + width])
+            total = query if total is None else total + query
+            start += width
+        if total is None:
+            raise TypeError("a loop over attention has at least one source")
+        return total
+
+    def weight_gradients(self) -> WeightGradients:
+        """Of all parameters used inside the loop, after all backward steps; those of the attentions are found apart."""
+        found: WeightGradients = []
+        for index, kernel in enumerate(self.kernels):
+            found += kernel.weight_gradients()
+            if index > 0:
+                cell = self.cells[index]
+                found.append(
+                    (cell.get_parameter("inputs.0.weight"), gradient_product(kernel.gradients, self.inputs[index - 1]))
+                )
+                found.append((cell.get_parameter("inputs.0.bias"), kernel.gradients.sum(dim=(0, 1))))
+        found += self._part_gradients()
+        if self.combine is not None:
+            contexts = _side_by_side([reader.contexts for reader in self.readers])
+            inputs = torch.cat([self.top[1:], contexts], dim=-1)
+            found.append((self.combine.weight, gradient_product(self.combined_gradients, inputs)))
+        return found
+
+    def _part_gradients(self) -> WeightGradients:
+        found: WeightGradients = []
+        gradients, index = self.kernels[0].gradients, 1
+        if self.uses.input:
+            contexts = _side_by_side([reader.contexts for reader in self.readers])
+            found.append((self.cells[0].get_parameter(f"inputs.{index}.weight"), gradient_product(gradients, contexts)))
+            index += 1
+        if self.uses.feed and self.combined is not None:
+            fed = gradient_product(gradients, self.combined[:-1])
+            found.append((self.cells[0].get_parameter(f"inputs.{index}.weight"), fed))
+        return found
+
+    def weights(self) -> dict[str, Tensor]:
+        """Attention weights by source, [B, H, T, S]."""
+        return {name: reader.weights.permute(1, 2, 0, 3) for name, reader in zip(self.names, self.readers, strict=True)}
+
+    def last_state(self) -> tuple[CellState, ...]:
+        """The state after the last step, leaves [B, D] per layer."""
+        return tuple(tuple(buffer[-1] for buffer in kernel.states) for kernel in self.kernels)
+
+    @property
+    def queries(self) -> Tensor:
+        """What the attentions were asked with, [T, B, D]."""
+        return self.top[1:] if self.uses.query_current else self.top[:-1]
+
+
+def _detached(state: tuple[CellState, ...]) -> list[CellState]:
+    return [tuple(leaf.detach() for leaf in layer) for layer in state]
+
+
+def _side_by_side(parts: list[Tensor]) -> Tensor:
+    return parts[0] if len(parts) == 1 else torch.cat(parts, dim=-1)
+
+
+def _sum(one: Tensor | None, other: Tensor | None) -> Tensor | None:
+    if one is None or other is None:
+        return one if other is None else other
+    return one + other
+
+
+class _UnrolledDecoder(torch.autograd.Function):
+    """`rest`: leaves of all layers, keys and values of all sources, parameters: what gradients are wanted of."""
+
+    @staticmethod
+    def forward(
+        ctx: Any,
+        loop: DecoderLoop,
+        projected: Tensor,
+        feed: Tensor | None,
+        parameters: list[Tensor],
+        *rest: Tensor,  # noqa: ARG004
+    ) -> Tensor:
+        loop.run(projected)
+        ctx.loop, ctx.parameters, ctx.fed = loop, parameters, feed is not None
+        return loop.features()
+
+    @staticmethod
+    def backward(ctx: Any, features: Tensor) -> tuple[Tensor | None, ...]:
+        loop: DecoderLoop = ctx.loop
+        leaves, fed = loop.run_back(features.contiguous())
+        found = loop.weight_gradients()
+        of_sources: list[Tensor | None] = []
+        for reader in loop.readers:
+            gradients = reader.gradients(loop.queries)
+            of_sources += [gradients.keys, gradients.values]
+            found += gradients.parameters
+        by_parameter = {id(parameter): gradient for parameter, gradient in found}
+        weights = [by_parameter[id(parameter)] for parameter in ctx.parameters]
+        flat = [leaf for layer in leaves for leaf in layer]
+        return (None, loop.kernels[0].gradients, fed if ctx.fed else None, None, *flat, *of_sources, *weights)
+
+
+def decode_written_out(
+    loop: DecoderLoop, projected: Tensor, feed: Tensor | None, state: tuple[CellState, ...], keys: Mapping[str, Keys]
+) -> Tensor:
+    """Run a loop over projected inputs [B, T, gates * D]: features [B, T, O]. state: leaves [B, D]."""
+    parameters = _loop_parameters(loop)
+    leaves = [leaf for layer in state for leaf in layer]
+    sources = [tensor for one in keys.values() for tensor in (one.keys, one.values)]
+    features: Tensor = _UnrolledDecoder.apply(  # type: ignore[no-untyped-call]
+        loop, projected.transpose(0, 1).contiguous(), feed, parameters, *leaves, *sources, *parameters
+    )
+    return features.transpose(0, 1)
+
+
+def _loop_parameters(loop: DecoderLoop) -> list[Tensor]:
+    """The parameters whose gradients the loop finds, in a fixed order."""
+    found: list[Tensor] = []
+    for index, cell in enumerate(loop.cells):
+        skipped = ("inputs.0.",) if index == 0 else ()
+        found += [parameter for name, parameter in cell.named_parameters() if not name.startswith(skipped or ("-",))]
+    if loop.combine is not None:
+        found.append(loop.combine.weight)
+    for reader in loop.readers:
+        found += reader.parameters
+    return found

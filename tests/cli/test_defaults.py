@@ -1,0 +1,80 @@
+"""What `train --pairs` chooses for data that comes without a recipe."""
+
+import random
+from pathlib import Path
+
+import pytest
+
+from seqloom.data.corpus import Corpus
+from seqloom.data.defaults import recipe_for
+from seqloom.recipe import Recipe
+from seqloom.recipe.sections import Columns
+
+
+def _recipe(folder: Path, lines: list[str], **wishes: Columns) -> Recipe:
+    path = folder / "pairs.tsv"
+    path.write_text("".join(line + "\n" for line in lines), encoding="utf-8")
+    return recipe_for(str(path), **wishes)
+
+
+def _kinds(recipe: Recipe) -> tuple[str, str, str]:
+    vocabularies = recipe.data.vocabularies
+    return vocabularies.source.kind, vocabularies.target.kind, recipe.training.validation.metric
+
+
+def _words(count: int, letters: str = "abcdefghijklmnop") -> list[str]:
+    draw = random.Random(3)
+    return ["".join(draw.choices(letters, k=draw.randint(3, 9))) for _ in range(count)]
+
+
+def _sentences(count: int) -> list[str]:
+    draw = random.Random(4)
+    words = _words(3000)
+    return [" ".join(draw.choices(words, k=draw.randint(4, 12))) for _ in range(count)]
+
+
+def test_words_are_characters(tmp_path: Path) -> None:
+    recipe = _recipe(tmp_path, [f"{word}\t{word.upper()}" for word in _words(300)])
+    assert _kinds(recipe) == ("characters", "characters", "cer")
+
+
+@pytest.mark.parametrize("count", [30, 3000])
+def test_phonemes_between_spaces_are_symbols(tmp_path: Path, count: int) -> None:
+    recipe = _recipe(tmp_path, [f"{word}\t{' '.join(word.upper())}" for word in _words(count)])
+    assert _kinds(recipe) == ("characters", "symbols", "symbol_error_rate")
+
+
+@pytest.mark.parametrize("count", [30, 3000])
+def test_sentences_are_subwords(tmp_path: Path, count: int) -> None:
+    recipe = _recipe(tmp_path, [f"{one}\t{one.upper()}" for one in _sentences(count)])
+    assert _kinds(recipe) == ("bpe", "bpe", "chrf")
+
+
+def test_a_file_sorted_by_length_is_seen_as_a_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("seqloom.data.defaults._LOOK", 50)
+    lines = [f"{word}.\t{word}!" for word in _words(200)] + [f"{one}\t{one}" for one in _sentences(2000)]
+    assert _kinds(_recipe(tmp_path, lines)) == ("bpe", "bpe", "chrf")
+
+
+@pytest.mark.parametrize("count", [30, 200, 2000])
+def test_small_data_is_validated_and_makes_enough_updates(tmp_path: Path, count: int) -> None:
+    recipe = _recipe(tmp_path, [f"{word}\t{word}" for word in _words(count)])
+    corpus = Corpus(recipe.data, recipe.seed)
+    sizes = {split: len(list(corpus.examples(split))) for split in ("train", "validation", "test")}
+    assert min(sizes.values()) >= 2
+    assert sizes["train"] >= 0.5 * count
+    symbols = 6 * count
+    assert recipe.training.epochs * symbols / recipe.training.batch_tokens >= 100
+
+
+def test_a_header_of_source_and_target_is_not_a_pair(tmp_path: Path) -> None:
+    recipe = _recipe(tmp_path, ["source\ttarget", *(f"{word}\t{word}" for word in _words(40))])
+    assert recipe.data.columns == Columns(source="source", target="target")
+    assert len(list(Corpus(recipe.data, 0)._read(recipe.data.train or ""))) == 40
+
+
+def test_columns_and_settings_are_kept(tmp_path: Path) -> None:
+    path = tmp_path / "pairs.tsv"
+    path.write_text("".join(f"{word.upper()}\t{word}\n" for word in _words(50)))
+    recipe = recipe_for(str(path), columns=Columns(source=2, target=1), overrides=["training.epochs=3", "seed=8"])
+    assert (recipe.data.columns.source, recipe.training.epochs, recipe.seed) == (2, 3, 8)

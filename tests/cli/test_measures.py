@@ -1,0 +1,82 @@
+"""`seqloom evaluate`, `score` and `compare`: figures for people and for programs."""
+
+import json
+import math
+from pathlib import Path
+
+import pytest
+
+from cli.conftest import QUICK, Seqloom
+
+METRICS = ["exact_match", "symbol_error_rate", "cer", "wer", "bleu", "chrf"]
+
+
+def test_evaluate_takes_the_test_split_of_the_recipe(seqloom: Seqloom, tiny_run: Path) -> None:
+    [body] = seqloom("evaluate", tiny_run, "--json").objects
+    assert set(body) == {"metrics", "count", "signatures", "by_length"}
+    assert list(body["metrics"]) == METRICS
+    assert all(0 <= value <= 100 for value in body["metrics"].values())
+    assert body["count"] == json.loads((tiny_run / "run.json").read_text())["examples"]["test"]
+    assert sum(bucket["count"] for bucket in body["by_length"]) == body["count"]
+
+
+def test_evaluate_reads_a_file_as_the_recipe_reads_its_own(seqloom: Seqloom, tiny_run: Path, here: Path) -> None:
+    (here / "pairs.tsv").write_text("abc\tABC\t\nabc\tABC!\tloud\n")
+    [body] = seqloom("evaluate", tiny_run, "pairs.tsv", "--json").objects
+    assert (body["count"], body["metrics"]["exact_match"]) == (2, 100)
+    (here / "turned.tsv").write_text("ABC\tabc\n")
+    [turned] = seqloom("evaluate", tiny_run, "turned.tsv", "--columns", "source=2,target=1", "--json").objects
+    assert turned["metrics"]["exact_match"] == 100
+
+
+def test_the_table_of_evaluate_is_whole_in_a_pipe(seqloom: Seqloom, tiny_run: Path) -> None:
+    text = seqloom("evaluate", tiny_run).out
+    assert all(f"\n{name} " in text for name in METRICS)
+    assert "…" not in text
+
+
+def test_score_prints_probabilities_then_a_summary(seqloom: Seqloom, tiny_run: Path, here: Path) -> None:
+    (here / "pairs.tsv").write_text("abc\tABC\t\nhead\tHEAD\t\n")
+    *rows, last = seqloom("score", tiny_run, "pairs.tsv", "--json").objects
+    assert [set(row) for row in rows] == [{"log_prob", "symbols", "log_probs"}] * 2
+    assert rows[0]["symbols"] == ["A", "B", "C", "<end>"]
+    assert rows[0]["log_prob"] == pytest.approx(sum(rows[0]["log_probs"]))
+    summary = last["summary"]
+    assert summary["symbols"] == 9
+    assert summary["perplexity"] == pytest.approx(math.exp(-summary["log_prob"] / 9))
+    assert summary["bits_per_symbol"] == pytest.approx(math.log2(summary["perplexity"]))
+
+
+def test_the_summary_of_plain_scores_goes_to_standard_error(seqloom: Seqloom, tiny_run: Path, here: Path) -> None:
+    (here / "pairs.tsv").write_text("abc\tABC\t\n")
+    answer = seqloom("score", tiny_run, "pairs.tsv")
+    assert [line.split("\t")[1:] for line in answer.out.splitlines()] == [["abc", "ABC"]]
+    assert "perplexity" in answer.err
+
+
+@pytest.mark.parametrize("command", ["evaluate", "score"])
+def test_data_that_cannot_be_judged_is_named(seqloom: Seqloom, tiny_run: Path, here: Path, command: str) -> None:
+    (here / "one.tsv").write_text("abc\n")
+    (here / "empty.tsv").write_text("")
+    assert "nosuch.tsv: expected a file" in seqloom(command, tiny_run, "nosuch.tsv").err
+    assert "one.tsv:1: expected" in seqloom(command, tiny_run, "one.tsv").err
+    empty = seqloom(command, tiny_run, "empty.tsv")
+    assert (empty.code, "holds no examples" in empty.err) == (3, True)
+
+
+def test_compare_puts_runs_side_by_side_and_names_differences(seqloom: Seqloom, tiny_run: Path, finished: Path) -> None:
+    answer = seqloom("compare", tiny_run, finished)
+    assert answer.code == 0
+    assert "exact_match" in answer.out
+    [body] = seqloom("compare", tiny_run, finished, "--json").objects
+    assert [row["run"] for row in body["runs"]] == [str(tiny_run), str(finished)]
+    assert body["differences"] == {str(finished): []}
+
+
+def test_compare_prints_paths_in_brackets_as_they_are(seqloom: Seqloom, tiny_run: Path, here: Path) -> None:
+    (here / "w.tsv").write_text("".join(f"{word}\t{word}\n" for word in map(str, range(100, 130))))
+    assert seqloom("train", "--pairs", "w.tsv", "--out", "other", *QUICK).code == 0
+    answer = seqloom("compare", tiny_run, "other")
+    assert answer.code == 0
+    assert f"[{here}/w.tsv]" in answer.out
+    assert "different data" in answer.out

@@ -1,0 +1,240 @@
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from seqloom.data.examples import Example, Origin
+from seqloom.errors import DataError, UsageError
+from seqloom.predict import Predictor
+from seqloom.predictions import Prediction
+from seqloom.recipe.sections import Beam, Greedy, Sample, Search
+from seqloom.training.session import train
+
+TOLERANCE = 1e-4
+WORDS = [
+    "abc",
+    "hag",
+    "deaf",
+    "bead",
+    "cab",
+    "fed",
+    "gebah",
+    "head",
+    "chef",
+    "dada",
+    "bag",
+    "face",
+    "",
+    "a",
+    "hgfedcbahgfedcba",
+]
+SEARCHES: dict[str, Search] = {"greedy": Greedy(), "beam": Beam(width=4), "sample": Sample(count=2, seed=3)}
+every_search = pytest.mark.parametrize("search", SEARCHES.values(), ids=SEARCHES.keys())
+
+
+@pytest.fixture(scope="module")
+def predictor(tiny_run: Path) -> Predictor:
+    return Predictor.load(tiny_run)
+
+
+def assert_same(found: Sequence[Prediction], expected: Sequence[Prediction]) -> None:
+    assert [one.text for one in found] == [one.text for one in expected]
+    for one, other in zip(found, expected, strict=True):
+        assert one.score == pytest.approx(other.score, abs=TOLERANCE)
+        assert one.log_prob == pytest.approx(other.log_prob, abs=TOLERANCE)
+        weights, same = one.best.alignment["source"].weights, other.best.alignment["source"].weights
+        np.testing.assert_allclose(weights, same, atol=TOLERANCE)
+
+
+# --- what a result does not depend on -------------------------------------------------------------------------------
+
+
+@every_search
+def test_a_result_does_not_depend_on_the_batch_size(predictor: Predictor, search: Search) -> None:
+    whole = predictor.predict(WORDS, search=search)
+    for size in (1, 2, 7):
+        assert_same(predictor.predict(WORDS, search=search, batch_size=size), whole)
+
+
+@pytest.mark.parametrize("search", [Greedy(), Beam(width=4)], ids=["greedy", "beam"])
+def test_a_result_does_not_depend_on_its_neighbours(predictor: Predictor, search: Search) -> None:
+    whole = predictor.predict(WORDS, search=search)
+    assert_same([predictor.predict([word], search=search)[0] for word in WORDS], whole)
+    assert_same(predictor.predict(WORDS[::-1], search=search)[::-1], whole)
+    assert_same(predictor.predict([*WORDS, "abcdefgh" * 10], search=search)[:-1], whole)
+
+
+def test_a_result_does_not_depend_on_how_many_are_asked_for(predictor: Predictor) -> None:
+    one, four = predictor.predict(WORDS), predictor.predict(WORDS, nbest=4)
+    assert_same(four, one)
+    assert all(not prediction.alternatives for prediction in one)
+    for prediction in four:
+        scores = [prediction.score, *(other.score for other in prediction.alternatives)]
+        assert len(scores) == 4
+        assert scores == sorted(scores, reverse=True)
+
+
+def test_a_stream_gives_what_a_list_gives(predictor: Predictor) -> None:
+    assert_same(list(predictor.predict_stream(iter(WORDS), nbest=1)), predictor.predict(WORDS))
+    assert predictor.predict([]) == []
+    assert predictor.score([]) == []
+
+
+# --- inputs ---------------------------------------------------------------------------------------------------------
+
+
+def test_the_tiny_run_has_learnt_its_task(predictor: Predictor) -> None:
+    texts = [prediction.text for prediction in predictor.predict(WORDS[:12])]
+    right = sum(text.rstrip("!") == word.upper() for text, word in zip(texts, WORDS[:12], strict=True))
+    assert right >= 6
+
+
+def test_features_are_given_as_a_text_or_as_a_list(predictor: Predictor) -> None:
+    inputs: list[Any] = [
+        {"source": "abc", "features": "loud"},
+        {"source": "abc", "features": ["loud"]},
+        Example({"source": "abc"}, None, Origin("x", 1), features=("loud",)),
+    ]
+    first, second, third = predictor.predict(inputs)
+    assert_same([second, third], [first, first])
+    assert first.features == ("loud",)
+    assert first.best.alignment["source"].symbols == ("<loud>", "a", "b", "c")
+    assert first.text.endswith("!")
+    plain, empty = predictor.predict([{"source": "abc"}, {"source": "abc", "features": []}])
+    assert_same([plain, empty], predictor.predict(["abc", "abc"]))
+    assert plain.log_prob != first.log_prob
+
+
+def test_an_unknown_feature_is_told_the_known_ones(predictor: Predictor) -> None:
+    with pytest.raises(DataError, match=r"'quiet' did not occur in training. Known features: loud"):
+        predictor.predict([{"source": "abc", "features": "quiet"}])
+
+
+@pytest.mark.parametrize("wrong", [{"src": "abc"}, {"source": "abc", "feature": "loud"}, {}])
+def test_wrong_keys_are_named(predictor: Predictor, wrong: dict[str, str]) -> None:
+    with pytest.raises(UsageError, match=r"input 2: expected the keys `source` and perhaps `features`, found \["):
+        predictor.predict(["abc", wrong])
+
+
+def test_features_of_another_kind_are_refused(predictor: Predictor) -> None:
+    with pytest.raises(UsageError, match="features: expected a text or a list of texts, found 3"):
+        predictor.predict([{"source": "abc", "features": 3}])
+
+
+def test_an_empty_line_has_a_prediction(predictor: Predictor) -> None:
+    [prediction] = predictor.predict([""])
+    assert prediction.sources == {"source": ""}
+    assert prediction.best.alignment["source"].symbols == ("<end>",)
+
+
+def test_unknown_symbols_are_read_as_such(predictor: Predictor) -> None:
+    [prediction] = predictor.predict(["a語"])
+    assert prediction.best.alignment["source"].symbols == ("a", "<unknown>")
+
+
+@pytest.mark.parametrize(
+    ("search", "nbest", "remedy"),
+    [
+        (Greedy(), 2, "greedy search finds one output. Use --beam"),
+        (Beam(width=3), 4, "the beam is 3 wide. Use --beam 4 or wider"),
+        (Sample(count=2), 3, "the search keeps 2. Raise its count"),
+        (Beam(width=3), 0, "the beam is 3 wide"),
+    ],
+)
+def test_more_than_the_search_keeps_is_refused(predictor: Predictor, search: Search, nbest: int, remedy: str) -> None:
+    with pytest.raises(UsageError, match=f"{nbest} best outputs were asked for, but {remedy}"):
+        predictor.predict(["abc"], search=search, nbest=nbest)
+
+
+# --- outputs --------------------------------------------------------------------------------------------------------
+
+
+@every_search
+def test_every_output_begins_with_the_prefix(predictor: Predictor, search: Search) -> None:
+    for prediction in predictor.predict(["abc", "", "hgfedc"], search=search, prefix="HAG"):
+        assert prediction.text.startswith("HAG")
+
+
+@every_search
+def test_a_log_prob_is_its_re_score(predictor: Predictor, search: Search) -> None:
+    features = [("loud",) if number % 2 else () for number in range(len(WORDS))]
+    inputs = [
+        Example({"source": word}, None, Origin("x", 1), features=tags) for word, tags in zip(WORDS, features, strict=True)
+    ]
+    predictions = predictor.predict(inputs, search=search)
+    finished = [number for number, prediction in enumerate(predictions) if prediction.best.finished]
+    assert len(finished) > 5
+    examples = [
+        Example(predictions[number].sources, predictions[number].text, Origin("x", 1), features=features[number])
+        for number in finished
+    ]
+    for number, scored in zip(finished, predictor.score(examples, batch_size=4), strict=True):
+        best = predictions[number].best
+        assert scored.log_prob == pytest.approx(best.log_prob, abs=TOLERANCE)
+        assert scored.symbols == best.tokens
+        np.testing.assert_allclose(scored.log_probs, best.log_probs, atol=TOLERANCE)
+        assert sum(scored.log_probs) == pytest.approx(scored.log_prob)
+
+
+def test_the_alignment_has_a_row_for_each_output_symbol(predictor: Predictor) -> None:
+    for prediction in predictor.predict(WORDS, nbest=3):
+        for candidate in (prediction.best, *prediction.alternatives):
+            alignment = candidate.alignment["source"]
+            source = prediction.sources["source"]
+            assert alignment.weights.shape == (1, len(candidate.tokens), max(1, len(source)))
+            assert "".join(alignment.symbols) == (source or "<end>")
+            np.testing.assert_allclose(alignment.weights.sum(axis=-1), 1.0, atol=1e-5)
+            assert [source[start:end] for start, end in alignment.spans] == (list(source) or [""])
+            assert len(candidate.log_probs) == len(candidate.tokens)
+            assert (candidate.tokens[-1] == "<end>") == candidate.finished
+
+
+def test_scoring_needs_a_target(predictor: Predictor) -> None:
+    with pytest.raises(DataError, match=r"^pairs\.tsv:7: this line has no target"):
+        predictor.score([Example({"source": "abc"}, None, Origin("pairs.tsv", 7))])
+
+
+def test_a_reference_symbol_outside_the_vocabulary_never_matches(predictor: Predictor) -> None:
+    example = Example({"source": "abc"}, "A語", Origin("x", 1))
+    [prediction] = predictor.predict([example])
+    [item] = predictor.items([example], [prediction])
+    assert item.references == ("A語",)
+    assert item.references_symbols[0][1] == -1
+    assert item.source_length == 3
+
+
+# --- ensembles ------------------------------------------------------------------------------------------------------
+
+
+@every_search
+def test_a_run_with_itself_is_the_run(tiny_run: Path, predictor: Predictor, search: Search) -> None:
+    twice = Predictor.load(tiny_run, tiny_run)
+    assert_same(twice.predict(WORDS, search=search), predictor.predict(WORDS, search=search))
+    examples = [Example({"source": "abc"}, "ABC", Origin("x", 1))]
+    assert twice.score(examples)[0].log_prob == pytest.approx(predictor.score(examples)[0].log_prob, abs=TOLERANCE)
+
+
+def test_an_ensemble_scores_what_it_predicts(tiny_run: Path, tiny_recipe: dict[str, Any], tmp_path: Path) -> None:
+    training = {**tiny_recipe["training"], "steps": 30}
+    train({**tiny_recipe, "training": training, "seed": 1}, tmp_path / "other")
+    both = Predictor.load(tiny_run, tmp_path / "other")
+    predictions = both.predict(WORDS[:5])
+    examples = [Example(one.sources, one.text, Origin("x", 1)) for one in predictions]
+    for prediction, scored in zip(predictions, both.score(examples), strict=True):
+        assert scored.log_prob == pytest.approx(prediction.log_prob, abs=TOLERANCE)
+
+
+def test_members_with_other_vocabularies_are_refused(tiny_run: Path, tiny_recipe: dict[str, Any], tmp_path: Path) -> None:
+    pairs = tmp_path / "pairs.tsv"
+    pairs.write_text("".join(f"x{number}\tX{number}\n" for number in range(60)), encoding="utf-8")
+    training = {**tiny_recipe["training"], "steps": 1}
+    train({**tiny_recipe, "data": {"train": str(pairs)}, "training": training}, tmp_path / "other")
+    with pytest.raises(UsageError, match=rf"{tmp_path / 'other'}: its source vocabulary differs from that of {tiny_run}"):
+        Predictor.load(tiny_run, tmp_path / "other")
+
+
+def test_a_predictor_needs_a_model() -> None:
+    with pytest.raises(UsageError, match="at least one model"):
+        Predictor.load()

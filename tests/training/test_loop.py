@@ -1,0 +1,222 @@
+import copy
+import math
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import pytest
+import torch
+
+from seqloom.data.batches import Batch
+from seqloom.data.corpus import Corpus
+from seqloom.data.prepared import PreparedSplit, prepare
+from seqloom.models.encoder_decoder import EncoderDecoder, Loss, build_model
+from seqloom.recipe import recipe_from
+from seqloom.runs import RunFolder
+from seqloom.training.display import SilentDisplay, StepReport
+from seqloom.training.loop import DivergedError, Plans, update
+from seqloom.training.session import train
+from seqloom.training.validation import Judge, Judgement
+
+Recipe = dict[str, Any]
+
+
+class Watcher(SilentDisplay):
+    """Keeps the reports of every step."""
+
+    def __init__(self) -> None:
+        self.reports: list[StepReport] = []
+        self.said: list[str] = []
+
+    def say(self, text: str) -> None:
+        self.said.append(text)
+
+    def stepped(self, report: StepReport) -> None:
+        self.reports.append(report)
+
+
+@pytest.fixture(scope="module")
+def split(tiny_recipe: Recipe) -> PreparedSplit:
+    recipe = recipe_from(tiny_recipe)
+    return prepare(Corpus(recipe.data, recipe.seed)).splits["train"]
+
+
+def changed(recipe: Recipe, **training: Any) -> Recipe:
+    return {**recipe, "training": {**recipe["training"], **training}}
+
+
+# --- one update -----------------------------------------------------------------------------------------------------
+
+
+def updated(recipe: Recipe, batches: list[Batch], average: Literal["tokens", "sequences"]) -> dict[str, torch.Tensor]:
+    """How far one step of plain gradient descent moves each parameter."""
+    wanted = recipe_from(changed(recipe, average=average, clip=None))
+    model = build_model(wanted, {"source": 20, "target": 20})
+    before = copy.deepcopy(dict(model.named_parameters()))
+    optimiser = torch.optim.SGD(model.parameters(), lr=1.0)
+    update(model, batches, optimiser, wanted, step=0, precision="fp32")
+    return {name: (parameter - before[name]).detach() for name, parameter in model.named_parameters()}
+
+
+@pytest.mark.parametrize("average", ["tokens", "sequences"])
+def test_accumulation_follows_one_large_batch(
+    tiny_recipe: Recipe, split: PreparedSplit, average: Literal["tokens", "sequences"]
+) -> None:
+    """Dropout 0; the tolerance is that of summing in another order in float32."""
+    first, second = np.arange(0, 10), np.arange(10, 13)
+    apart = updated(tiny_recipe, [split.batch(first), split.batch(second)], average)
+    together = updated(tiny_recipe, [split.batch(np.concatenate([first, second]))], average)
+    for name, moved in together.items():
+        torch.testing.assert_close(apart[name], moved, atol=1e-6, rtol=1e-4)
+    assert max(float(moved.abs().max()) for moved in together.values()) > 1e-3
+
+
+def test_the_loss_is_averaged_over_tokens_or_sequences(tiny_recipe: Recipe, split: PreparedSplit) -> None:
+    batch = split.batch(np.arange(12))
+    per_token, per_sequence = (updated(tiny_recipe, [batch], average) for average in ("tokens", "sequences"))
+    for name, moved in per_sequence.items():
+        torch.testing.assert_close(moved * 12 / batch.num_symbols, per_token[name], atol=1e-6, rtol=1e-4)
+
+
+def test_an_example_of_weight_two_counts_as_two(tiny_recipe: Recipe, split: PreparedSplit) -> None:
+    twice = split.batch(np.asarray([0, 0, 1]))
+    once = split.batch(np.asarray([0, 1]))
+    weighted = Batch(once.sources, once.target, np.asarray([2.0, 1.0], dtype=np.float32), once.origins)
+    for average in ("tokens", "sequences"):
+        expected, found = updated(tiny_recipe, [twice], average), updated(tiny_recipe, [weighted], average)
+        for name, moved in expected.items():
+            torch.testing.assert_close(found[name], moved, atol=1e-6, rtol=1e-4)
+
+
+def test_the_random_choices_of_a_step_depend_on_its_number_alone(tiny_recipe: Recipe, split: PreparedSplit) -> None:
+    body = copy.deepcopy(tiny_recipe)
+    body["model"]["encoder"]["dropout"] = 0.5
+    recipe = recipe_from(body)
+
+    def loss(step: int, disturbance: int) -> float:
+        model = build_model(recipe, {"source": 20, "target": 20}).train()
+        torch.manual_seed(disturbance)
+        return update(
+            model, [split.batch(np.arange(8))], torch.optim.SGD(model.parameters()), recipe, step=step, precision="fp32"
+        )
+
+    assert loss(3, 1) == loss(3, 2)
+    assert loss(3, 1) != loss(4, 1)
+
+
+def test_a_gradient_is_clipped_to_its_norm(tiny_recipe: Recipe, split: PreparedSplit) -> None:
+    recipe = recipe_from(changed(tiny_recipe, clip=0.01))
+    model = build_model(recipe, {"source": 20, "target": 20})
+    update(model, [split.batch(np.arange(8))], torch.optim.SGD(model.parameters(), lr=0.0), recipe, step=0, precision="fp32")
+    norm = math.sqrt(
+        sum(float(parameter.grad.square().sum()) for parameter in model.parameters() if parameter.grad is not None)
+    )
+    assert norm == pytest.approx(0.01, rel=1e-3)
+
+
+def test_steps_walk_through_every_epochs_batches(tiny_recipe: Recipe, split: PreparedSplit) -> None:
+    plans = Plans(split, recipe_from(changed(tiny_recipe, accumulate=4)))
+    per_epoch = plans.steps_per_epoch
+    assert per_epoch == math.ceil(len(plans.of(0).batches) / 4)
+    for epoch in (0, 1):
+        lines = [
+            origin.line
+            for step in range(epoch * per_epoch, (epoch + 1) * per_epoch)
+            for batch in plans.batches(step)
+            for origin in batch.origins
+        ]
+        assert len(lines) == len(set(lines)) == len(split)
+
+
+# --- divergence -----------------------------------------------------------------------------------------------------
+
+
+def losing(call: int) -> Callable[[EncoderDecoder, Batch], Loss]:
+    """A forward pass whose call-th loss in training is not a number."""
+    original, calls = EncoderDecoder.forward, [0]
+
+    def forward(self: EncoderDecoder, batch: Batch) -> Loss:
+        loss = original(self, batch)
+        calls[0] += self.training
+        return Loss(loss.objective * math.nan, loss.nll * math.nan) if self.training and calls[0] == call else loss
+
+    return forward
+
+
+def test_a_loss_that_is_no_number_stops_with_the_examples_and_keeps_the_checkpoint(
+    tiny_recipe: Recipe, tiny_pairs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recipe = changed(tiny_recipe, checkpoint={"steps": 3}, steps=12)
+    monkeypatch.setattr(EncoderDecoder, "forward", losing(8))
+    with pytest.raises(
+        DivergedError, match=rf"at step 8, on the examples {tiny_pairs}:\d+, .* and \d+ more\. The last checkpoint"
+    ):
+        train(recipe, tmp_path / "run")
+    checkpoint = RunFolder.open(tmp_path / "run").load_checkpoint()
+    assert checkpoint is not None
+    assert checkpoint.counters["step"] == 6
+    assert all(np.isfinite(array).all() for array in checkpoint.weights.values())
+    monkeypatch.undo()
+    assert train(recipe, tmp_path / "run").finished == "all steps done"
+
+
+@pytest.mark.parametrize("clip", [1.0, None])
+def test_weights_that_are_no_numbers_are_never_saved(tiny_recipe: Recipe, tmp_path: Path, clip: float | None) -> None:
+    wild = changed(tiny_recipe, learning_rate=1e39, optimiser={"kind": "sgd"}, checkpoint={"steps": 1}, clip=clip)
+    with pytest.raises(DivergedError, match="is not a number any more at step 1"):
+        train(wild, tmp_path / "run")
+    assert RunFolder.open(tmp_path / "run").load_checkpoint() is None
+
+
+# --- the course of training -----------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def scripted(monkeypatch: pytest.MonkeyPatch) -> Callable[[list[float]], None]:
+    """Let validations find the given losses, one after the other."""
+
+    def script(losses: list[float]) -> None:
+        remaining: Iterator[float] = iter(losses)
+        monkeypatch.setattr(Judge, "judge", lambda self, model: Judgement({"loss": next(remaining)}, math.nan, []))
+
+    return script
+
+
+def test_training_stops_when_patience_is_over_and_keeps_the_best(
+    tiny_recipe: Recipe, tmp_path: Path, scripted: Callable[[list[float]], None]
+) -> None:
+    scripted([1.0, 0.5, 0.6, 0.5, 0.4])
+    outcome = train(changed(tiny_recipe, validation={"every_steps": 2, "patience": 2}), tmp_path / "run")
+    assert (outcome.finished, outcome.step, outcome.best) == ("no better for 2 validations", 8, 0.5)
+    _, facts = RunFolder.open(tmp_path / "run").load_weights()
+    assert facts == {"step": "4", "metric": "loss", "value": "0.5"}
+
+
+def test_a_plateau_lowers_the_learning_rate(
+    tiny_recipe: Recipe, tmp_path: Path, scripted: Callable[[list[float]], None]
+) -> None:
+    scripted([1.0, 2.0, 2.0, 0.5, 2.0, 2.0])
+    schedule = {"kind": "plateau", "factor": 0.1, "patience": 2}
+    watcher = Watcher()
+    training = changed(tiny_recipe, validation={"every_steps": 1}, schedule=schedule, steps=6, learning_rate=1.0)
+    train(training, tmp_path / "run", display=watcher)
+    assert [report.learning_rate for report in watcher.reports] == pytest.approx([1.0, 1.0, 1.0, 0.1, 0.1, 0.1])
+
+
+def test_the_last_step_is_always_validated(tiny_recipe: Recipe, tmp_path: Path) -> None:
+    outcome = train(changed(tiny_recipe, steps=5, validation={"every_steps": 3}), tmp_path / "run")
+    records = [record for record in RunFolder.open(tmp_path / "run").metrics() if record["kind"] == "validation"]
+    assert [record["step"] for record in records] == [3, 5]
+    assert outcome.finished == "all steps done"
+    assert sorted(path.name for path in (tmp_path / "run" / "validation").iterdir()) == ["3.json", "5.json"]
+
+
+def test_bfloat16_training_learns_too(tiny_recipe: Recipe, split: PreparedSplit) -> None:
+    recipe = recipe_from(tiny_recipe)
+    model = build_model(recipe, {"source": 20, "target": 20})
+    optimiser = torch.optim.Adam(model.parameters(), lr=0.02)
+    batch = [split.batch(np.arange(4))]
+    losses = [update(model, batch, optimiser, recipe, step=step, precision="bf16") for step in range(8)]
+    assert losses[-1] < 0.9 * losses[0]
+    assert all(parameter.dtype == torch.float32 for parameter in model.parameters())

@@ -1,0 +1,61 @@
+import json
+import math
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from seqloom.runs import RunFolder
+from seqloom.training.session import train
+from seqloom.training.validation import Judgement
+
+Recipe = dict[str, Any]
+
+
+def validations(path: Path) -> list[dict[str, Any]]:
+    return [record for record in RunFolder.open(path).metrics() if record["kind"] == "validation"]
+
+
+def shortened(recipe: Recipe, **training: Any) -> Recipe:
+    return {**recipe, "training": {**recipe["training"], "validation": {"every_steps": 1000}, **training}}
+
+
+def test_a_model_of_real_pairs_uses_its_source(tiny_run: Path) -> None:
+    last = validations(tiny_run)[-1]
+    assert last["uses_source"] is True
+    assert last["shuffled_loss"] > 1.5 * last["loss"]
+
+
+def test_a_model_of_unrelated_pairs_does_not_use_its_source(tiny_recipe: Recipe, tmp_path: Path) -> None:
+    draw = random.Random(4)
+
+    def word(letters: str) -> str:
+        return "".join(draw.choices(letters, k=4))
+
+    pairs = tmp_path / "pairs.tsv"
+    pairs.write_text("".join(f"{word('abcdefgh')}\t{word('XY')}\n" for _ in range(400)), encoding="utf-8")
+    data = {"train": str(pairs), "split": {"validation": 0.3, "test": 0.0}}
+    train({**shortened(tiny_recipe, steps=30, learning_rate=0.005), "data": data}, tmp_path / "run")
+    [last] = validations(tmp_path / "run")
+    assert last["uses_source"] is False
+    assert last["shuffled_loss"] == pytest.approx(last["loss"], rel=0.02)
+
+
+def test_a_language_model_is_not_blamed_for_ignoring_its_source(tiny_recipe: Recipe, tmp_path: Path) -> None:
+    model = {**tiny_recipe["model"], "encoder": None, "bridge": {"kind": "none"}}
+    train({**shortened(tiny_recipe, steps=2), "model": model}, tmp_path / "run")
+    [last] = validations(tmp_path / "run")
+    assert last["uses_source"] is True
+    assert last["shuffled_loss"] is None
+
+
+def test_where_no_wrong_source_exists_nothing_is_claimed() -> None:
+    judgement = Judgement({"loss": 1.0}, math.nan, [])
+    assert judgement.uses_source
+    assert json.loads(json.dumps(judgement.as_json(), allow_nan=False))["shuffled_loss"] is None
+
+
+def test_a_small_growth_of_the_loss_is_no_use_of_the_source() -> None:
+    assert not Judgement({"loss": 1.0}, 1.019, []).uses_source
+    assert Judgement({"loss": 1.0}, 1.021, []).uses_source
