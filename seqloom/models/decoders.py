@@ -15,7 +15,7 @@ from seqloom.models.bridges import AttentionBridge, Bridge, BridgeRead, ContextU
 from seqloom.models.cells import Cell, LstmCell, build_cell, unroll
 from seqloom.models.encoders import build_embedding
 from seqloom.models.memory import CellState
-from seqloom.models.unrolled_cells import unroll_written_out
+from seqloom.models.unrolled_cells import computes_here, unroll_written_out
 from seqloom.models.unrolled_decoder import DecoderLoop, decode_written_out
 from seqloom.recipe import sections
 
@@ -126,11 +126,11 @@ class RecurrentDecoder(nn.Module):
     def forward(self, tokens: Tensor, state: DecoderState) -> Decoded:
         """Read the given symbols [B, T] one after the other from a state of one row per sentence."""
         projected = self._cell(0).project(self.dropout(self.embedding(tokens)))  # [B, T, gates * D]
-        if any(state.carry.values()) or (self.uses.flows_back and not self.written_out):
-            return self._step_by_step(projected, state)
-        if self.uses.flows_back:
+        if not self.uses.flows_back and not any(state.carry.values()):
+            return self._all_at_once(projected, state)
+        if self.written_out and computes_here(projected) and not any(state.carry.values()):
             return self._in_one_loop(projected, state)
-        return self._all_at_once(projected, state)
+        return self._step_by_step(projected, state)
 
     def step(self, tokens: Tensor, state: DecoderState) -> Decoded:
         """Read one symbol in every row, tokens [B, K]; the T of what comes back counts rows."""

@@ -77,7 +77,8 @@ class EncoderDecoder(nn.Module):
         labels, _ = self.tensors(batch.labels)
         mask = torch.from_numpy(batch.labels.mask).to(labels.device)
         features = decoded.features[mask]  # real positions only
-        weights = torch.from_numpy(np.repeat(batch.weights, batch.labels.lengths)).to(features)
+        # In the precision of the parameters, whatever autocast made of the features.
+        weights = torch.from_numpy(np.repeat(batch.weights, batch.labels.lengths)).to(self.decoder.output.bias)
         with torch.autocast(features.device.type, enabled=False):
             objective, nll = chunked_cross_entropy(
                 features.to(weights), *self.decoder.output.joined(), labels[mask], weights, smoothing=self.label_smoothing
@@ -110,8 +111,7 @@ class EncoderDecoder(nn.Module):
         return values, torch.from_numpy(padded.lengths).to(self.device)
 
 
-def build_model(recipe: sections.Recipe, vocabulary_sizes: Mapping[str, int], *, written_out: bool = True) -> EncoderDecoder:
+def build_model(recipe: sections.Recipe, vocabulary_sizes: Mapping[str, int]) -> EncoderDecoder:
     """A fresh model with weights drawn from the recipe's seed."""
     torch.manual_seed(recipe.seed)
-    smoothing = recipe.training.label_smoothing
-    return EncoderDecoder(recipe.model, vocabulary_sizes, label_smoothing=smoothing, written_out=written_out)
+    return EncoderDecoder(recipe.model, vocabulary_sizes, label_smoothing=recipe.training.label_smoothing)

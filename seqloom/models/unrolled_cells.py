@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from seqloom.models.cells import Cell, GruCell, LstmCell, RnnCell, TorchGruCell
+from seqloom.models.cells import Cell, GruCell, LstmCell, RnnCell, TorchGruCell, unroll
 from seqloom.models.memory import CellState
 
 WeightGradients = list[tuple[Tensor, Tensor]]
@@ -268,8 +268,15 @@ def recurrent_parameters(cell: Cell) -> list[Tensor]:
     return [parameter for name, parameter in cell.named_parameters() if not name.startswith("inputs.")]
 
 
+def computes_here(tensor: Tensor) -> bool:
+    """Whether the written-out loops can run: they compute in one precision, so autocast needs the plain code."""
+    return not torch.is_autocast_enabled(tensor.device.type)
+
+
 def unroll_written_out(cell: Cell, projected: Tensor, state: CellState) -> CellState:
     """What `cells.unroll` gives, faster: projected [B, T, gates * D], leaves [B, D] -> leaves [B, T, D]."""
+    if not computes_here(projected):
+        return unroll(cell, projected, state)
     kernel = build_kernel(cell, projected.shape[1], tuple(leaf.detach() for leaf in state))
     parameters = recurrent_parameters(cell)
     states: Sequence[Tensor] = _UnrolledCell.apply(  # type: ignore[no-untyped-call]

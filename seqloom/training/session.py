@@ -66,8 +66,7 @@ def _train(run: RunFolder, prepared: Prepared, display: Display) -> Outcome:
         return _outcome(run, Progress(**counters))
     precision: Precision = run.facts["precision"]
     sizes = {name: vocabulary.size for name, vocabulary in prepared.vocabularies.items()}
-    # The written-out loops compute in float32; autocast needs the plain code.
-    model = build_model(recipe, sizes, written_out=precision == "fp32").to(choose_device(recipe.device))
+    model = build_model(recipe, sizes).to(choose_device(recipe.device))
     display.say(_greeting(recipe, prepared, model, precision, run))
     with _computing(int(run.facts["threads"])), _stops_politely() as stop_wanted:
         progress = fit(
