@@ -15,7 +15,8 @@ from seqloom.models.bridges import AttentionBridge, Bridge, BridgeRead, ContextU
 from seqloom.models.cells import Cell, LstmCell, build_cell, unroll
 from seqloom.models.encoders import build_embedding
 from seqloom.models.memory import CellState
-from seqloom.models.unrolled_cells import computes_here, unroll_written_out
+from seqloom.models.unrolled_attention import has_attention_kernel
+from seqloom.models.unrolled_cells import computes_here, has_kernel, unroll_written_out
 from seqloom.models.unrolled_decoder import DecoderLoop, decode_written_out
 from seqloom.recipe import sections
 
@@ -128,9 +129,20 @@ class RecurrentDecoder(nn.Module):
         projected = self._cell(0).project(self.dropout(self.embedding(tokens)))  # [B, T, gates * D]
         if not self.uses.flows_back and not any(state.carry.values()):
             return self._all_at_once(projected, state)
-        if self.written_out and computes_here(projected) and not any(state.carry.values()):
+        if self._can_write_out(projected, state):
             return self._in_one_loop(projected, state)
         return self._step_by_step(projected, state)
+
+    def _can_write_out(self, projected: Tensor, state: DecoderState) -> bool:
+        """Whether the written-out loop knows all that this step consists of."""
+        return (
+            self.written_out
+            and computes_here(projected)
+            and not any(state.carry.values())
+            and all(has_kernel(self._cell(index)) for index in range(len(self.cells)))
+            and isinstance(self.bridge, AttentionBridge)
+            and all(has_attention_kernel(self.bridge.attention(name)) for name in state.link.keys)
+        )
 
     def step(self, tokens: Tensor, state: DecoderState) -> Decoded:
         """Read one symbol in every row, tokens [B, K]; the T of what comes back counts rows."""

@@ -210,6 +210,12 @@ class MultiHeadKernel(AttentionKernel):
         return AttentionGradients(keys, self._over_steps(self.weights, self._joined_gradients), parameters)
 
 
+def has_attention_kernel(attention: Attention) -> bool:
+    """Whether an attention's step is written out here; any other works too, through its plain code."""
+    known = DotAttention | BilinearAttention | AdditiveAttention | ConcatAttention | MultiHeadAttention
+    return isinstance(attention, known)
+
+
 def build_attention_kernel(attention: Attention, keys: Keys, steps: int) -> AttentionKernel:
     """The kernel of an attention for so many steps."""
     match attention:

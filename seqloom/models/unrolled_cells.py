@@ -223,6 +223,11 @@ class LstmKernel(CellKernel):
         return [(self._cell.recurrent.weight, gradient_product(self.gradients, self.states[0][:-1]))]
 
 
+def has_kernel(cell: Cell) -> bool:
+    """Whether a cell's step is written out here; any other cell works too, through its plain code."""
+    return isinstance(cell, RnnCell | GruCell | TorchGruCell | LstmCell)
+
+
 def build_kernel(cell: Cell, steps: int, state: CellState) -> CellKernel:
     """The kernel of a cell for a sequence of so many steps; state: leaves [B, D]."""
     match cell:
@@ -275,7 +280,7 @@ def computes_here(tensor: Tensor) -> bool:
 
 def unroll_written_out(cell: Cell, projected: Tensor, state: CellState) -> CellState:
     """What `cells.unroll` gives, faster: projected [B, T, gates * D], leaves [B, D] -> leaves [B, T, D]."""
-    if not computes_here(projected):
+    if not computes_here(projected) or not has_kernel(cell):
         return unroll(cell, projected, state)
     kernel = build_kernel(cell, projected.shape[1], tuple(leaf.detach() for leaf in state))
     parameters = recurrent_parameters(cell)

@@ -11,10 +11,10 @@ from seqloom.recipe import Recipe
 from seqloom.recipe.sections import Columns
 
 
-def _recipe(folder: Path, lines: list[str], **wishes: Columns) -> Recipe:
+def _recipe(folder: Path, lines: list[str]) -> Recipe:
     path = folder / "pairs.tsv"
     path.write_text("".join(line + "\n" for line in lines), encoding="utf-8")
-    return recipe_for(str(path), **wishes)
+    return recipe_for(str(path))
 
 
 def _kinds(recipe: Recipe) -> tuple[str, str, str]:

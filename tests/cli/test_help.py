@@ -92,3 +92,8 @@ def test_help_imports_nothing_heavy(words: list[str], heavy: list[str]) -> None:
 def test_the_package_runs_as_a_module() -> None:
     done = subprocess.run([sys.executable, "-m", "seqloom", "--version"], capture_output=True, text=True, check=True)
     assert done.stdout == f"seqloom {__version__}\n"
+
+
+def test_an_unknown_demo_is_bad_usage_with_the_known_ones(seqloom: Seqloom) -> None:
+    answer = seqloom("demo", "nosuch")
+    assert (answer.code, "There is: dates" in answer.err) == (2, True)
