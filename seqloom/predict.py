@@ -96,7 +96,8 @@ class Predictor:
         """The best outputs for each input, in the order of the inputs.
 
         A result depends neither on its neighbours nor on `nbest`. prefix: what every output must begin with. first: the
-        number of the first input in a longer stream: what sampling draws for an input depends on its number alone.
+        number of the first input in a longer stream: what sampling draws for an input depends on its number alone. A blank
+        source has an empty output: no model has learnt what to say to nothing.
         """
         section = search or self.recipe.search
         _check_nbest(nbest, section)
@@ -104,7 +105,8 @@ class Predictor:
         encoded = [self._encode(example) for example in examples]
         forced = self._forced(prefix)
         found: list[list[Hypothesis]] = [[]] * len(examples)
-        order = np.argsort([len(one.ids) for one in encoded], kind="stable")
+        asked = np.asarray([index for index, example in enumerate(examples) if not _is_blank(example)], dtype=np.int64)
+        order = asked[np.argsort([len(encoded[index].ids) for index in asked], kind="stable")]
         for start in range(0, len(order), batch_size):
             chosen = order[start : start + batch_size]
             hypotheses = self._search([encoded[one] for one in chosen], first + chosen, section, forced)
@@ -159,7 +161,7 @@ class Predictor:
         return states[0] if len(states) == 1 else EnsembleState(states)
 
     def _prediction(self, example: Example, source: Encoded, hypotheses: Sequence[Hypothesis]) -> Prediction:
-        candidates = [self._candidate(one, source) for one in hypotheses]
+        candidates = [self._candidate(one, source) for one in hypotheses] or [_NOTHING]
         return DrawnPrediction(dict(example.sources), candidates[0], tuple(candidates[1:]), example.features)
 
     def _candidate(self, hypothesis: Hypothesis, source: Encoded) -> Candidate:
@@ -244,6 +246,13 @@ def _example(one: Input, number: int) -> Example:
                 raise UsageError(f"input {number + 1}: expected the keys `source` and perhaps `features`, found {sorted(one)}")
             features = one.get("features", ())
             return Example({SOURCE: str(one[SOURCE])}, None, Origin("input", number + 1), features=_features(features))
+
+
+_NOTHING = Candidate(text="", tokens=(), score=0.0, log_prob=0.0, log_probs=())
+
+
+def _is_blank(example: Example) -> bool:
+    return not any(text.strip() for text in example.sources.values())
 
 
 def _features(value: object) -> tuple[str, ...]:

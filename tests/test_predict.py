@@ -26,7 +26,6 @@ WORDS = [
     "dada",
     "bag",
     "face",
-    "",
     "a",
     "hgfedcbahgfedcba",
 ]
@@ -123,10 +122,10 @@ def test_features_of_another_kind_are_refused(predictor: Predictor) -> None:
         predictor.predict([{"source": "abc", "features": 3}])
 
 
-def test_an_empty_line_has_a_prediction(predictor: Predictor) -> None:
-    [prediction] = predictor.predict([""])
-    assert prediction.sources == {"source": ""}
-    assert prediction.best.alignment["source"].symbols == ("<end>",)
+def test_a_blank_line_has_an_empty_output(predictor: Predictor) -> None:
+    blank, spaces, text = predictor.predict(["", "  ", "abc"], nbest=2)
+    assert (blank.sources, blank.text, blank.tokens, blank.alternatives) == ({"source": ""}, "", (), ())
+    assert (spaces.text, text.text) == ("", predictor.predict(["abc"])[0].text)
 
 
 def test_unknown_symbols_are_read_as_such(predictor: Predictor) -> None:
@@ -153,7 +152,7 @@ def test_more_than_the_search_keeps_is_refused(predictor: Predictor, search: Sea
 
 @every_search
 def test_every_output_begins_with_the_prefix(predictor: Predictor, search: Search) -> None:
-    for prediction in predictor.predict(["abc", "", "hgfedc"], search=search, prefix="HAG"):
+    for prediction in predictor.predict(["abc", "a", "hgfedc"], search=search, prefix="HAG"):
         assert prediction.text.startswith("HAG")
 
 
@@ -184,9 +183,9 @@ def test_the_alignment_has_a_row_for_each_output_symbol(predictor: Predictor) ->
             alignment = candidate.alignment["source"]
             source = prediction.sources["source"]
             assert alignment.weights.shape == (1, len(candidate.tokens), max(1, len(source)))
-            assert "".join(alignment.symbols) == (source or "<end>")
+            assert "".join(alignment.symbols) == source
             np.testing.assert_allclose(alignment.weights.sum(axis=-1), 1.0, atol=1e-5)
-            assert [source[start:end] for start, end in alignment.spans] == (list(source) or [""])
+            assert [source[start:end] for start, end in alignment.spans] == list(source)
             assert len(candidate.log_probs) == len(candidate.tokens)
             assert (candidate.tokens[-1] == "<end>") == candidate.finished
 
