@@ -126,7 +126,7 @@ def _absolute(files: Files) -> Files:
 def _create(path: Path, recipe: Recipe, prepared: Prepared) -> RunFolder:
     facts = {
         "versions": describe(),
-        "command": sys.argv,
+        "command": [Path(sys.argv[0]).name, *sys.argv[1:]],
         "fingerprint": prepared.fingerprint,
         "threads": choose_threads(recipe.training.threads),
         "precision": choose_precision(recipe.training.precision, choose_device(recipe.device)),
