@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from seqloom.cli.options import Json, open_console, print_json, progress_bar, require_torch
+from seqloom.cli.options import Json, open_console, print_json, program, progress_bar, require_torch
 from seqloom.errors import UsageError
 
 if TYPE_CHECKING:
@@ -59,10 +59,10 @@ def demo(
     _tell(outcome.seconds, figures, shown)
     typer.echo(f"\nwritten: {report}, {maps[0].parent}/*.html\n\nnext:")
     for line in (
-        f'echo "le 3 mai 1979" | seqloom predict {out}',
-        f'seqloom explain {out} "2009年12月31日" --feature ja --out map.html',
-        f"seqloom evaluate {out}",
-        "seqloom train --pairs YOUR.tsv --out runs/yours",
+        f'echo "le 3 mai 1979" | {program()} predict {out}',
+        f'{program()} explain {out} "2009年12月31日" --feature ja --out map.html',
+        f"{program()} evaluate {out}",
+        f"{program()} train --pairs YOUR.tsv --out runs/yours",
     ):
         typer.echo(f"  {line}")
 

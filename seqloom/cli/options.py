@@ -131,6 +131,13 @@ def progress_bar(what: str, total: int | None) -> Iterator[Callable[[int], None]
         yield lambda count: progress.update(task, advance=count)
 
 
+def program() -> str:
+    """What to type to call this program again: its name if the shell finds it, else the path it was called by."""
+    import shutil
+
+    return "seqloom" if shutil.which("seqloom") else sys.argv[0]
+
+
 def require_torch(what: str) -> None:
     """Say which extra to install if torch is missing."""
     from importlib.util import find_spec

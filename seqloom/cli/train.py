@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from seqloom.cli.options import ColumnsOption, Json, parse_columns, print_json, require_torch
+from seqloom.cli.options import ColumnsOption, Json, parse_columns, print_json, program, require_torch
 from seqloom.errors import UsageError
 
 if TYPE_CHECKING:
@@ -85,7 +85,9 @@ def train(
         raise typer.Exit(130)
     display.say(
         f"done: {outcome.path}, best {outcome.metric} {outcome.best:.4g}, {outcome.seconds:.0f} s of training. Next:\n"
-        f"  seqloom predict {outcome.path} FILE\n  seqloom evaluate {outcome.path}\n  seqloom report {outcome.path}"
+        f"  {program()} predict {outcome.path} FILE\n"
+        f"  {program()} evaluate {outcome.path}\n"
+        f"  {program()} report {outcome.path}"
     )
 
 
