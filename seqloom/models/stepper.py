@@ -1,6 +1,7 @@
 """A torch model as search sees it: NumPy in and out, one step at a time."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -33,11 +34,12 @@ class TorchState:
 
 
 class TorchStep:
-    """What the model says about the next symbol; log-probabilities [B, K, V] stay tensors until asked for."""
+    """What the model says about the next symbol. Logits [B, K, V] stay a tensor, and are normalised only where asked for."""
 
-    def __init__(self, decoded: Decoded, log_probs: Tensor) -> None:
+    def __init__(self, decoded: Decoded, logits: Tensor) -> None:
         self._decoded = decoded
-        self._log_probs = log_probs
+        self._logits = logits
+        self._total = torch.logsumexp(logits, dim=-1, keepdim=True)
 
     @property
     def weights(self) -> Mapping[str, FloatArray]:
@@ -49,27 +51,41 @@ class TorchStep:
         """The state after this step."""
         return TorchState(self._decoded.state)
 
+    @torch.inference_mode()
     def top(self, k: int, forbid: IntArray) -> tuple[IntArray, FloatArray]:
         """The k best symbols of each row that are not forbidden."""
-        allowed = self._log_probs
-        if len(forbid):
-            allowed = allowed.index_fill(-1, torch.from_numpy(forbid).to(allowed.device), -torch.inf)
-        best, ids = allowed.topk(min(k, allowed.shape[-1]), dim=-1)
+        with self._without(forbid):
+            best, ids = self._logits.topk(min(k, self._logits.shape[-1]), dim=-1)
+        best = best - self._total
         missing = k - best.shape[-1]
         if missing > 0:
             best = torch.nn.functional.pad(best, (0, missing), value=-torch.inf)
             ids = torch.nn.functional.pad(ids, (0, missing))
         return ids.cpu().numpy(), best.cpu().numpy()
 
+    @contextmanager
+    def _without(self, forbid: IntArray) -> Iterator[None]:
+        """Hide symbols for a while, in place: a copy of all logits would cost as much as the search for the best."""
+        if not len(forbid):
+            yield
+            return
+        columns = torch.from_numpy(forbid).to(self._logits.device)
+        hidden = self._logits[..., columns]
+        self._logits.index_fill_(-1, columns, -torch.inf)
+        yield
+        self._logits[..., columns] = hidden
+
+    @torch.inference_mode()
     def at(self, ids: IntArray) -> FloatArray:
         """Log-probabilities of the given symbols."""
-        chosen = torch.from_numpy(ids).to(self._log_probs.device)
-        found: FloatArray = self._log_probs.gather(-1, chosen).cpu().numpy()
+        chosen = torch.from_numpy(ids).to(self._logits.device)
+        found: FloatArray = (self._logits.gather(-1, chosen) - self._total).cpu().numpy()
         return found
 
+    @torch.inference_mode()
     def all(self) -> FloatArray:
         """Log-probabilities of all symbols."""
-        every: FloatArray = self._log_probs.cpu().numpy()
+        every: FloatArray = (self._logits - self._total).cpu().numpy()
         return every
 
 
@@ -96,7 +112,7 @@ class TorchStepper:
             raise TypeError(state)
         chosen = torch.from_numpy(np.ascontiguousarray(tokens)).to(self._model.device)
         decoded = self._model.decoder.step(chosen, state.inner)
-        return TorchStep(decoded, torch.log_softmax(self._model.decoder.output(decoded.features).float(), dim=-1))
+        return TorchStep(decoded, self._model.decoder.output(decoded.features).float())
 
     @torch.inference_mode()
     def score(self, batch: Batch) -> FloatArray:
