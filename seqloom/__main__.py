@@ -15,6 +15,10 @@ def main() -> None:
 def _settle_process() -> None:
     """Settings that only work before torch is imported. They belong to the program, never to `import seqloom`."""
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "true")
+    if "OMP_WAIT_POLICY" not in os.environ:
+        # How long a thread spins before it sleeps. By default long enough to steal whole cores from whatever else runs here,
+        # other trainings too; this is long enough for two neighbouring operations to meet. See docs/performance.md.
+        os.environ.setdefault("GOMP_SPINCOUNT", "2000")
     # Imports make many objects that stay: going through them again and again takes a tenth of a short command's time.
     gc.set_threshold(100_000, 50, 50)
 

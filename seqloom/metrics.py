@@ -9,7 +9,7 @@ Several references are allowed throughout: an exact match is with any of them, e
 
 import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -39,6 +39,8 @@ HIGHER_IS_BETTER: Mapping[str, bool] = {
 """The direction of every metric a recipe may name."""
 
 _BUCKETS = 5
+_BLEU_ORDER = 4
+_TOO_SHORT = "no reference has four words in a row, which is what BLEU counts, so it is 0 for any output"
 
 
 @dataclass(frozen=True)
@@ -60,12 +62,20 @@ class Evaluation:
     """What `evaluate` found. An edit rate can exceed 100: nothing limits how much too much a model writes.
 
     by_length: a mapping per group of source lengths, `from` and `to` (both inclusive), `count`, and the metrics by name.
+    silent: metrics that say nothing about these items, with the reason. They have a value, since programs rely on every
+    name being there, but people should not be shown it.
     """
 
     metrics: Mapping[str, float]
     count: int
     signatures: Mapping[str, str]
     by_length: tuple[Mapping[str, float], ...]
+    silent: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def telling(self) -> list[str]:
+        """The names of the metrics that say something."""
+        return [name for name in self.metrics if name not in self.silent]
 
     def as_json(self) -> dict[str, Any]:
         """Return the evaluation as JSON-ready data."""
@@ -74,6 +84,7 @@ class Evaluation:
             "count": self.count,
             "signatures": dict(self.signatures),
             "by_length": [dict(bucket) for bucket in self.by_length],
+            "silent": dict(self.silent),
         }
 
 
@@ -85,6 +96,7 @@ def evaluate(items: Sequence[Item], names: Sequence[str] = ALL) -> Evaluation:
         count=len(items),
         signatures={name: measure.signature for name, measure in measures.items()},
         by_length=tuple(_by_length(items, measures)),
+        silent={name: measure.silent for name, measure in measures.items() if measure.silent},
     )
 
 
@@ -126,11 +138,15 @@ def better(name: str, new: float, old: float) -> bool:
 
 @dataclass(frozen=True)
 class _Measure:
-    """A metric made ready for some items: a row of numbers per item, and what the sums of rows are worth."""
+    """A metric made ready for some items: a row of numbers per item, and what the sums of rows are worth.
+
+    silent: why the score says nothing about these items; empty if it does.
+    """
 
     table: Table
     score: Callable[[Table], float]
     signature: str
+    silent: str = ""
 
     def over_all(self) -> float:
         return self.score(self.table.sum(axis=0))
@@ -164,7 +180,11 @@ def _measure(name: str, items: Sequence[Item], single_sentences: bool) -> _Measu
             return _edit_rate("characters (code points)", [(item.hypothesis, item.references) for item in items])
         case "wer":
             return _edit_rate("words between spaces", [(_words(item.hypothesis), _words_of_each(item)) for item in items])
-        case "bleu" | "chrf":
+        case "bleu":
+            measure = _from_library(_sacrebleu(name, single_sentences), items)
+            # sacreBLEU's second statistic of an item is the length of its closest reference, in its own tokens.
+            return measure if measure.table[:, 1].max() >= _BLEU_ORDER else replace(measure, silent=_TOO_SHORT)
+        case "chrf":
             return _from_library(_sacrebleu(name, single_sentences), items)
         case _:
             raise UsageError(_unknown(name, ALL))

@@ -28,6 +28,8 @@ Input = str | Mapping[str, Any] | Example
 """What one may ask a prediction for: a text, a mapping with `source` and perhaps `features`, or an example."""
 
 BATCH_SIZE = 64
+_MOST_ROWS = 640
+"""Rows of all sentences decoded together: a wide beam takes fewer sentences at a time, so that memory stays bounded."""
 _CHUNK = 1024
 """A stream is read so many inputs at a time: enough to sort by length, few enough that answers keep coming."""
 
@@ -107,8 +109,9 @@ class Predictor:
         found: list[list[Hypothesis]] = [[]] * len(examples)
         asked = np.asarray([index for index, example in enumerate(examples) if not _is_blank(example)], dtype=np.int64)
         order = asked[np.argsort([len(encoded[index].ids) for index in asked], kind="stable")]
-        for start in range(0, len(order), batch_size):
-            chosen = order[start : start + batch_size]
+        together = max(1, min(batch_size, _MOST_ROWS // _width(section)))
+        for start in range(0, len(order), together):
+            chosen = order[start : start + together]
             hypotheses = self._search([encoded[one] for one in chosen], first + chosen, section, forced)
             for index, ranked in zip(chosen, hypotheses, strict=True):
                 found[index] = ranked
@@ -132,7 +135,10 @@ class Predictor:
         return [replace(one, features=tuple(feature for feature in one.features if feature in known)) for one in examples]
 
     def _encode(self, example: Example) -> Encoded:
-        return self.vocabularies[SOURCE].encode_source(example.sources[SOURCE], example.features)
+        try:
+            return self.vocabularies[SOURCE].encode_source(example.sources[SOURCE], example.features)
+        except DataError as problem:
+            raise DataError(f"{example.origin}: {problem}") from problem
 
     def _forced(self, prefix: str) -> IntArray:
         ids = self.vocabularies[TARGET].encode_targets([prefix])[0]
@@ -269,13 +275,25 @@ def _target(example: Example) -> str:
     return example.target
 
 
-def _check_nbest(nbest: int, section: Search) -> None:
+def _width(section: Search) -> int:
+    """How many outputs a search follows at once."""
     match section:
-        case Beam(width=most):
-            remedy = f"the beam is {most} wide. Use --beam {nbest} or wider"
-        case Sample(count=most) | Exhaustive(count=most):
+        case Beam(width=width):
+            return width
+        case Sample(count=count) | Exhaustive(count=count):
+            return count
+        case _:
+            return 1
+
+
+def _check_nbest(nbest: int, section: Search) -> None:
+    most = _width(section)
+    match section:
+        case Beam():
+            remedy = f"the beam is {most} wide. Use a width of {nbest} or more (--beam {nbest})"
+        case Sample() | Exhaustive():
             remedy = f"the search keeps {most}. Raise its count"
         case _:
-            most, remedy = 1, "greedy search finds one output. Use --beam"
+            remedy = "greedy search finds one output. Use beam search (--beam)"
     if not 1 <= nbest <= most:
         raise UsageError(f"{nbest} best outputs were asked for, but {remedy}")

@@ -18,7 +18,6 @@ from seqloom.views.charts import Panel
 
 _EXTREMES = 8
 _MAPS = 4
-_CURVES = ("exact_match", "symbol_error_rate", "cer", "wer", "bleu", "chrf")
 
 
 def collect_report(path: Path, *, most: int = 2000, progress: Callable[[int], None] = lambda count: None) -> views.Report:
@@ -30,19 +29,19 @@ def collect_report(path: Path, *, most: int = 2000, progress: Callable[[int], No
     predictions = predictor.predict(examples, progress=progress)
     items = predictor.items(examples, predictions)
     evaluation = evaluate(items)
-    margins = intervals(items)
-    names = list(evaluation.metrics)
+    names = evaluation.telling
+    margins = intervals(items, names)
     chosen = run.recipe.training.validation.metric
     ranked = _ranked(examples, predictions, sentence_scores(items, chosen if chosen in names else "cer"))
     return views.Report(
         title=path.name,
         summary=dict(jars(run.recipe))["task"],
         facts=_facts(run, len(examples), split),
-        notes=_notes(run),
+        notes=[*_notes(run), *(f"{name} is not shown: {reason}." for name, reason in evaluation.silent.items())],
         metrics=[views.Metric(name, evaluation.metrics[name], margins[name], evaluation.signatures[name]) for name in names],
-        panels=_panels(run),
-        validation=_validation_rows(run),
-        by_length=evaluation.by_length,
+        panels=_panels(run, names),
+        validation=_validation_rows(run, names),
+        by_length=[{key: row[key] for key in row if key not in evaluation.silent} for row in evaluation.by_length],
         best=ranked[:_EXTREMES],
         worst=ranked[-_EXTREMES:][::-1],
         maps=[one.prediction for one in _varied(ranked, _MAPS)],
@@ -109,13 +108,13 @@ def _number(value: float | None) -> str:
     return "unknown" if value is None else f"{value:.4f}"
 
 
-def _panels(run: RunFolder) -> list[Panel]:
+def _panels(run: RunFolder, names: Sequence[str]) -> list[Panel]:
     records = run.metrics()
     train = [record for record in records if record["kind"] == "train"]
     validation = [record for record in records if record["kind"] == "validation"]
     panels = [Panel("Loss per symbol", {"training": _points(train, "loss"), "validation": _points(validation, "loss")})]
-    rising = {name: _points(validation, name) for name in _CURVES if HIGHER_IS_BETTER[name]}
-    falling = {name: _points(validation, name) for name in _CURVES if not HIGHER_IS_BETTER[name]}
+    rising = {name: _points(validation, name) for name in names if HIGHER_IS_BETTER[name]}
+    falling = {name: _points(validation, name) for name in names if not HIGHER_IS_BETTER[name]}
     panels += [Panel("Validation, higher is better", rising), Panel("Validation, lower is better", falling)]
     return [*panels, Panel("Learning rate", {"learning rate": _points(train, "learning_rate")})]
 
@@ -124,8 +123,8 @@ def _points(records: Sequence[dict[str, Any]], name: str) -> list[tuple[float, f
     return [(record["step"], record[name]) for record in records if record.get(name) is not None]
 
 
-def _validation_rows(run: RunFolder) -> list[dict[str, float | str]]:
-    wanted = ("step", "seconds", "loss", "shuffled_loss", *_CURVES)
+def _validation_rows(run: RunFolder, names: Sequence[str]) -> list[dict[str, float | str]]:
+    wanted = ("step", "seconds", "loss", "shuffled_loss", *names)
     return [
         {name: record[name] for name in wanted if record.get(name) is not None}
         for record in run.metrics()

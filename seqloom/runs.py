@@ -81,6 +81,11 @@ class RunFolder:
                 shutil.rmtree(draft, ignore_errors=True)
                 if problem.errno == errno.ENOTEMPTY:
                     raise RunError(f"{path}: another process has just made this run. Choose another --out") from problem
+                if problem.errno == errno.EBUSY:
+                    raise RunError(
+                        f"{path}: is the working folder or the root of a disk, which cannot become a run. "
+                        f"Name a folder inside it, such as --out {path / 'run'}"
+                    ) from problem
                 raise
         return cls(path, recipe, body)
 
@@ -201,7 +206,7 @@ class RunFolder:
         if not path.exists():
             return []
         try:
-            return [json.loads(line) for line in path.read_bytes().split(b"\n")[:-1]]
+            return [_record(line) for line in path.read_bytes().split(b"\n")[:-1]]
         except (OSError, ValueError) as problem:
             raise RunError(
                 f"{path}: is damaged ({problem}). Remove the damaged lines; training goes on without them"
@@ -233,20 +238,30 @@ class RunFolder:
 
 def write_file(path: Path, content: bytes) -> None:
     """Write a file that a user asked for, whole or not at all."""
-    with _writing(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        _replace(path, content)
+    with open_file(path) as stream:
+        stream.write(content)
 
 
 @contextlib.contextmanager
-def _writing(path: Path) -> Iterator[None]:
-    """Turn failures of the file system into a sentence."""
+def open_file(path: Path) -> Iterator[IO[bytes]]:
+    """Open a file that a user asked for; it takes its place when all is written, and whatever fails leaves the old one."""
+    with _writing(path, kept=""):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        # Not the name that a run's own files use: two processes may write one report, and only one may train a run.
+        with _replacing(path, path.with_name(f".{path.name}.{os.getpid()}.draft")) as stream:
+            yield stream
+
+
+@contextlib.contextmanager
+def _writing(path: Path, *, kept: str = "What was saved before is still valid. ") -> Iterator[None]:
+    """Turn failures of the file system into a sentence. kept: what a run still has."""
     try:
         yield
+    except BrokenPipeError:  # standard output has lost its reader while a file was open: not this file's trouble
+        raise
     except OSError as problem:
         raise WriteError(
-            f"{path}: could not be written ({problem.strerror or problem}). What was saved before is still valid. "
-            "Check the space and the permissions"
+            f"{path}: could not be written ({problem.strerror or problem}). {kept}Check the space and the permissions"
         ) from problem
 
 
@@ -264,21 +279,42 @@ def _lock(stream: IO[str], path: Path) -> None:
     stream.flush()
 
 
-def _write_synced(path: Path, content: bytes) -> None:
+@contextlib.contextmanager
+def _synced(path: Path) -> Iterator[IO[bytes]]:
     with path.open("wb") as stream:
-        stream.write(content)
+        yield stream
         stream.flush()
         os.fsync(stream.fileno())
 
 
-def _replace(path: Path, content: bytes) -> None:
-    draft = path.with_name(f".{path.name}.draft")
+def _write_synced(path: Path, content: bytes) -> None:
+    with _synced(path) as stream:
+        stream.write(content)
+
+
+@contextlib.contextmanager
+def _replacing(path: Path, draft: Path) -> Iterator[IO[bytes]]:
+    """Write a draft beside the goal and rename it."""
     try:
-        _write_synced(draft, content)
+        with _synced(draft) as stream:
+            yield stream
         draft.replace(path)
-    except OSError:
-        draft.unlink(missing_ok=True)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            draft.unlink(missing_ok=True)
         raise
+
+
+def _replace(path: Path, content: bytes) -> None:
+    with _replacing(path, path.with_name(f".{path.name}.draft")) as stream:
+        stream.write(content)
+
+
+def _record(line: bytes) -> dict[str, Any]:
+    record = json.loads(line)
+    if not isinstance(record, dict) or not {"kind", "step"} <= record.keys():
+        raise ValueError(f"expected an object with `kind` and `step`, found {line[:60].decode(errors='replace')}")
+    return record
 
 
 def _sha256(content: bytes) -> str:

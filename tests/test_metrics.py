@@ -118,7 +118,7 @@ def test_signatures_say_what_was_computed_and_by_which_version() -> None:
 
 def test_the_json_has_exactly_the_promised_keys() -> None:
     data = evaluate(noisy_items(20)).as_json()
-    assert list(data) == ["metrics", "count", "signatures", "by_length"]
+    assert list(data) == ["metrics", "count", "signatures", "by_length", "silent"]
     assert list(data["metrics"]) == list(ALL)
     assert data["count"] == 20
     assert json.loads(json.dumps(data)) == data
@@ -251,3 +251,10 @@ def test_five_thousand_items_take_well_under_a_second() -> None:
     started = time.perf_counter()
     evaluate(items, ["exact_match", "symbol_error_rate", "cer", "wer"])
     assert time.perf_counter() - started < 1.0
+
+
+def test_bleu_is_silent_where_no_reference_has_four_words() -> None:
+    short = Item("a b c", ("a b c",), ("a",), (("a",),), 3)
+    assert evaluate([short]).telling == [name for name in ALL if name != "bleu"]
+    assert evaluate([short]).metrics["bleu"] == 0
+    assert not evaluate([short, Item("a b c d", ("a b c d",), ("a",), (("a",),), 4)]).silent

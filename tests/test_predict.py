@@ -136,8 +136,8 @@ def test_unknown_symbols_are_read_as_such(predictor: Predictor) -> None:
 @pytest.mark.parametrize(
     ("search", "nbest", "remedy"),
     [
-        (Greedy(), 2, "greedy search finds one output. Use --beam"),
-        (Beam(width=3), 4, "the beam is 3 wide. Use --beam 4 or wider"),
+        (Greedy(), 2, "greedy search finds one output. Use beam search"),
+        (Beam(width=3), 4, "the beam is 3 wide. Use a width of 4 or more"),
         (Sample(count=2), 3, "the search keeps 2. Raise its count"),
         (Beam(width=3), 0, "the beam is 3 wide"),
     ],

@@ -350,7 +350,7 @@ def test_a_last_line_that_a_kill_cut_short_does_not_count(run: RunFolder) -> Non
 
 def test_cutting_back_forgets_what_came_after_the_step(run: RunFolder) -> None:
     for step in (10, 20, 30):
-        run.append_metrics({"step": step})
+        run.append_metrics({"kind": "train", "step": step})
         run.write_validation(step, {"values": {}})
     (run.path / "validation" / "notes.json").write_text("{}")
     run.cut_back(20)
@@ -377,3 +377,10 @@ def test_a_file_that_a_user_asked_for_is_whole_or_absent(tmp_path: Path, monkeyp
         write_file(tmp_path / "new" / "map.html", b"another")
     monkeypatch.undo()
     assert [path.read_bytes() for path in (tmp_path / "new").iterdir()] == [b"whole"]
+
+
+@pytest.mark.parametrize("line", ["5", "{}", '{"step": 1}'])
+def test_a_record_that_is_none_is_damage(run: RunFolder, line: str) -> None:
+    (run.path / "metrics.jsonl").write_text(f"{line}\n")
+    with pytest.raises(RunError, match=r"metrics\.jsonl: is damaged \(expected an object with `kind` and `step`"):
+        run.metrics()

@@ -2,7 +2,7 @@
 
 import typer
 
-from seqloom.cli import check, compare, demo, evaluate, explain, predict, recipes, report, score, train
+from seqloom.cli import bench, check, compare, demo, evaluate, explain, predict, recipes, report, score, train
 from seqloom.cli.help_text import Command
 
 EPILOG = (
@@ -30,6 +30,7 @@ app.command("explain", cls=Command)(explain.explain)
 app.command("report", cls=Command)(report.report)
 app.command("compare", cls=Command)(compare.compare)
 app.command("check", cls=Command)(check.check)
+app.command("bench", cls=Command)(bench.bench)
 app.add_typer(recipes.app, name="recipes")
 
 

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from seqloom.cli.options import ColumnsOption, Json, open_console, parse_columns, print_json
+from seqloom.cli.options import ColumnsOption, Json, open_console, parse_columns, parse_files, print_json
 from seqloom.errors import UsageError
 
 if TYPE_CHECKING:
@@ -24,8 +24,12 @@ def check(
     target: Annotated[
         list[str] | None, typer.Option("--target", metavar="FILE", help="... and one of targets, line by line.")
     ] = None,
-    validation: Annotated[str | None, typer.Option("--validation", metavar="FILE", help="A file of validation pairs.")] = None,
-    test: Annotated[str | None, typer.Option("--test", metavar="FILE", help="A file of test pairs.")] = None,
+    validation: Annotated[
+        str | None, typer.Option("--validation", metavar="FILE", help="A file of validation pairs, or SOURCES,TARGETS.")
+    ] = None,
+    test: Annotated[
+        str | None, typer.Option("--test", metavar="FILE", help="A file of test pairs, or SOURCES,TARGETS.")
+    ] = None,
     columns: ColumnsOption = None,
     json: Json = False,
 ) -> None:
@@ -33,7 +37,7 @@ def check(
 
     Examples:
         seqloom check train.tsv --validation dev.tsv --test test.tsv --columns source=2,target=1
-        seqloom check --source train.de --target train.en
+        seqloom check --source train.de --target train.en --test test.de,test.en
         seqloom check recipe.yaml --json
 
     Exit code 1 if training on it would be unwise.
@@ -44,11 +48,13 @@ def check(
     if bool(files) == bool(source or target) or bool(source) != bool(target):
         raise UsageError("check: give files of pairs, or both --source and --target. See: seqloom check --help")
     if files and len(files) == 1 and files[0].endswith((".yaml", ".yml")):
+        if validation or test or columns:
+            raise UsageError(f"check: {files[0]} is a recipe, which says itself what --validation, --test and --columns say")
         diagnosis = _of_recipe(files[0])
     else:
         train: Files = Aligned(source=tuple(source), target=tuple(target)) if source and target else tuple(files or ())
         splits: dict[str, Files] = {"train": train}
-        splits |= {name: file for name, file in (("validation", validation), ("test", test)) if file}
+        splits |= {name: parse_files(file) for name, file in (("validation", validation), ("test", test)) if file}
         diagnosis = examine(splits, columns=parse_columns(columns) or Columns())
     if json:
         print_json(diagnosis.as_json())

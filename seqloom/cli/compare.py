@@ -1,13 +1,14 @@
 """`seqloom compare`."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from seqloom.cli.options import Json, open_console, print_json
 
-_MEASURES = ("loss", "exact_match", "symbol_error_rate", "cer", "wer", "bleu", "chrf")
+if TYPE_CHECKING:
+    from seqloom.runs import RunFolder
 
 
 def compare(
@@ -52,7 +53,9 @@ def compare(
         console.print("\nThese runs were trained on different data: their validation figures do not compare.", style="yellow")
 
 
-def _facts(run: Any) -> dict[str, Any]:
+def _facts(run: "RunFolder") -> dict[str, Any]:
+    from seqloom.metrics import HIGHER_IS_BETTER
+
     counters = run.counters() or {}
     records = [record for record in run.metrics() if record["kind"] == "validation"]
     best: dict[str, Any] = next((record for record in records if record["step"] == counters.get("best_step")), {})
@@ -64,7 +67,7 @@ def _facts(run: Any) -> dict[str, Any]:
         "steps": counters.get("step", 0),
         "best_step": counters.get("best_step", 0),
         "minutes": round(counters.get("seconds", 0.0) / 60, 2),
-        **{name: best.get(name) for name in _MEASURES},
+        **{name: best.get(name) for name in HIGHER_IS_BETTER},
     }
 
 

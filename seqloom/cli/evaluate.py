@@ -31,13 +31,13 @@ def evaluate(
     Exact match; symbol, character and word error rates; BLEU and chrF: all in percent. A phoneme error rate is the symbol
     error rate; the g2p field's "WER" is 100 - exact match.
     """
-    from seqloom.cli.predict import choose_search
+    from seqloom.cli.searching import choose_search
     from seqloom.metrics import evaluate as measure
     from seqloom.predict import Predictor
 
     predictor = Predictor.load(run)
-    search = choose_search(predictor.recipe.search, {"beam": {"width": beam}, "sample": {}, "common": {}})
-    examples = given_examples(predictor.recipe, file, columns)
+    search = choose_search(predictor.recipe.search, beam={"width": beam})
+    examples = given_examples(predictor, file, columns)
     with progress_bar("evaluating", len(examples)) as advance:
         predictions = predictor.predict(examples, search=search, batch_size=batch_size, progress=advance)
     evaluation = measure(predictor.items(examples, predictions))
@@ -54,9 +54,10 @@ def evaluate(
         shortest, longest = int(bucket["from"]), int(bucket["to"])
         lengths = str(shortest) if shortest == longest else f"{shortest}-{longest}"
         table.add_column(f"{lengths}\n({bucket['count']:,.0f})", justify="right")
-    for name, value in evaluation.metrics.items():
-        table.add_row(name, f"{value:.2f}", *(f"{bucket[name]:.2f}" for bucket in evaluation.by_length))
+    for name in evaluation.telling:
+        table.add_row(name, *(f"{values[name]:.2f}" for values in (evaluation.metrics, *evaluation.by_length)))
     console = open_console()
     console.print(table)
-    for name, signature in evaluation.signatures.items():
-        console.print(f"{name}: {signature}", style="dim", highlight=False, markup=False, soft_wrap=True)
+    notes = {**evaluation.signatures, **{name: f"not shown: {reason}" for name, reason in evaluation.silent.items()}}
+    for name, note in notes.items():
+        console.print(f"{name}: {note}", style="dim", highlight=False, markup=False, soft_wrap=True)

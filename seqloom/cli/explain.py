@@ -27,13 +27,13 @@ def explain(
 
     HTML shows all outputs of the beam to choose from, and values when one points at a cell.
     """
-    from seqloom.cli.predict import choose_search
+    from seqloom.cli.searching import choose_search
     from seqloom.predict import Predictor
     from seqloom.recipe.sections import Beam
     from seqloom.views import MissingFontWarning, write_map
 
     predictor = Predictor.load(run)
-    search = choose_search(predictor.recipe.search, {"beam": {"width": beam}, "sample": {}, "common": {}})
+    search = choose_search(predictor.recipe.search, beam={"width": beam})
     nbest = search.width if isinstance(search, Beam) else 1
     prediction = predictor.predict([{"source": text, "features": feature or []}], search=search, nbest=nbest)[0]
     with warnings.catch_warnings(record=True) as caught:

@@ -9,19 +9,21 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from seqloom.errors import MissingExtraError, UsageError
+from seqloom.errors import DataError, MissingExtraError, UsageError
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from seqloom.data.examples import Example
-    from seqloom.recipe.sections import Columns, Recipe
+    from seqloom.predict import Predictor
+    from seqloom.recipe.sections import Columns, Files
 
 _PIPE_WIDTH = 160
 
 Run = Annotated[str, typer.Argument(metavar="RUN", help="A run folder.")]
 PairsFile = Annotated[
-    str | None, typer.Argument(metavar="[FILE]", help="A file of pairs; without one, the recipe's test split.")
+    str | None,
+    typer.Argument(metavar="[FILE]", help="A file of pairs, or SOURCES,TARGETS; without one, the recipe's test split."),
 ]
 BeamWidth = Annotated[
     int | None, typer.Option("--beam", metavar="N", min=1, help="Beam search of this width, instead of the recipe's search.")
@@ -69,40 +71,53 @@ def parse_columns(text: str | None) -> "Columns | None":
 
 
 def _column(text: str) -> int | str:
-    return int(text) if text.strip().isdigit() else text.strip()
+    return int(text) if text.strip().isdecimal() else text.strip()
 
 
-def with_features(examples: "Iterator[Example]", features: list[str] | None) -> "Iterator[Example]":
-    """Add features given on the command line to every example."""
-    from dataclasses import replace
+def parse_files(text: str) -> "Files":
+    """`pairs.tsv`, or two aligned text files as `sources.txt,targets.txt`; a file with a comma in its name wins."""
+    from seqloom.recipe.sections import Aligned
 
-    for example in examples:
-        yield replace(example, features=(*example.features, *features)) if features else example
+    source, comma, target = text.partition(",")
+    if not comma or "," in target or Path(text).exists():
+        return text
+    return Aligned(source=source, target=target)
 
 
-def given_examples(recipe: "Recipe", file: str | None, columns: str | None) -> "list[Example]":
-    """Pairs to judge a model on: those of a file, read as the recipe reads its own, or the recipe's test split."""
+def given_examples(predictor: "Predictor", file: str | None, columns: str | None) -> "list[Example]":
+    """Pairs to judge a model on: those of a file, read as the recipe reads its own, or the recipe's test split.
+
+    Features that training never saw count as absent, as they do in validation; standard error says how many.
+    """
+    examples = _test_split(predictor) if file is None else _pairs_of(predictor, file, columns)
+    tolerated = predictor.tolerant(examples)
+    changed = sum(one.features != other.features for one, other in zip(examples, tolerated, strict=True))
+    if changed:
+        typer.echo(f"seqloom: {changed:,} examples have features that training never saw; they count as absent", err=True)
+    return tolerated
+
+
+def _test_split(predictor: "Predictor") -> "list[Example]":
     from seqloom.data.corpus import Corpus
-    from seqloom.data.examples import read_examples
-    from seqloom.errors import DataError
 
-    if file is not None:
-        own = parse_columns(columns) or recipe.data.columns
-        kind = "tsv" if recipe.data.format == "text" or recipe.data.builtin else recipe.data.format
-        examples = list(read_examples(file, format="auto" if _ending_known(file) else kind, columns=own))
-        if not examples:
-            raise DataError(f"{file}: holds no examples. Give a file with at least one pair")
-        return examples
-    corpus = Corpus(recipe.data, recipe.seed)
+    corpus = Corpus(predictor.recipe.data, predictor.recipe.seed)
     examples = list(corpus.examples("test")) if corpus.has("test") else []
     if not examples:
         raise DataError("the recipe has no test examples. Name a file of pairs")
     return examples
 
 
-def _ending_known(file: str) -> bool:
-    name = file.removesuffix(".gz")
-    return Path(name).suffix in {".tsv", ".txt", ".csv", ".jsonl", ".ndjson", ".json", ".parquet"}
+def _pairs_of(predictor: "Predictor", file: str, columns: str | None) -> "list[Example]":
+    from seqloom.data.examples import read_examples
+    from seqloom.data.formats import ending_format
+
+    data, files = predictor.recipe.data, parse_files(file)
+    own = "tsv" if data.format == "text" or data.builtin else data.format
+    known = not isinstance(files, str) or ending_format(files) is not None
+    examples = list(read_examples(files, format="auto" if known else own, columns=parse_columns(columns) or data.columns))
+    if not examples:
+        raise DataError(f"{file}: holds no examples. Give a file with at least one pair")
+    return examples
 
 
 def print_json(body: Any, *, indent: int | None = None) -> None:

@@ -1,19 +1,21 @@
 """`seqloom predict`."""
 
 import sys
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from seqloom.cli.options import BatchSize, ColumnsOption, Feature, Json, parse_columns, print_json, progress_bar, with_features
-from seqloom.errors import DataError, UsageError
+from seqloom.cli.options import BatchSize, ColumnsOption, Feature, Json, parse_columns, print_json, progress_bar
+from seqloom.cli.searching import choose_search
+from seqloom.errors import DataError
 
 if TYPE_CHECKING:
+    from seqloom.data.examples import Example
     from seqloom.predictions import Prediction
-    from seqloom.recipe.sections import Beam, Sample, Search
-
-_Section = TypeVar("_Section", "Beam", "Sample")
 
 
 def predict(
@@ -77,22 +79,19 @@ def predict(
     """
     from seqloom.data.examples import read_sources
     from seqloom.predict import Predictor
-    from seqloom.recipe.sections import Columns
 
     runs, source = _split_places(places)
     most = nbest or sample or 1
     predictor = Predictor.load(*runs)
-    given: dict[str, dict[str, Any]] = {
-        "beam": {"width": beam, "length_power": length_power, "coverage": coverage},
-        "sample": {"count": sample, "temperature": temperature, "top_k": top_k, "top_p": top_p, "seed": seed},
-        "common": {"minimum_length": minimum_length, "forbid": tuple(forbid) if forbid else None},
-    }
-    search = choose_search(predictor.recipe.search, given)
-    chosen = parse_columns(columns)
+    search = choose_search(
+        predictor.recipe.search,
+        beam={"width": beam, "length_power": length_power, "coverage": coverage},
+        sample={"count": sample, "temperature": temperature, "top_k": top_k, "top_p": top_p, "seed": seed},
+        common={"minimum_length": minimum_length, "forbid": tuple(forbid) if forbid else None},
+    )
     stream = sys.stdin.buffer if source == "-" else source
-    examples = with_features(read_sources(stream, Columns(**chosen.model_dump()) if chosen else None), feature)
-    kept: dict[str, Any] = {}
-    with progress_bar("predicting", None) as advance:
+    examples = _with_features(read_sources(stream, parse_columns(columns)), feature)
+    with progress_bar("predicting", None) as advance, _attention_file(attention) as kept:
         wishes: dict[str, Any] = {
             "search": search,
             "nbest": most,
@@ -100,17 +99,23 @@ def predict(
             "batch_size": batch_size,
             "progress": advance,
         }
-        answers = (
-            (predictor.predict([example], **wishes)[0] for example in examples)  # a person waits for each
+        answers = (  # one by one where a person waits for each
+            (predictor.predict([example], first=number, **wishes)[0] for number, example in enumerate(examples))
             if source == "-" and sys.stdin.isatty()
             else predictor.predict_stream(examples, **wishes)
         )
         for number, prediction in enumerate(answers):
             _print(prediction, number, most, json=json)
-            if attention is not None:
-                kept |= _attention_arrays(prediction, number)
-    if attention is not None:
-        _save_attention(attention, kept)
+            if kept is not None:
+                kept.add(number, prediction)
+
+
+def _with_features(examples: "Iterator[Example]", features: list[str] | None) -> "Iterator[Example]":
+    """Add features given on the command line to every example."""
+    from dataclasses import replace
+
+    for example in examples:
+        yield replace(example, features=(*example.features, *features)) if features else example
 
 
 def _split_places(places: list[str]) -> tuple[list[str], str]:
@@ -123,40 +128,6 @@ def _split_places(places: list[str]) -> tuple[list[str], str]:
     return places[:-1], places[-1]
 
 
-def choose_search(default: "Search", given: dict[str, dict[str, Any]]) -> "Search":
-    """The recipe's search, changed by what was given on the command line."""
-    from seqloom.recipe.sections import Beam, Greedy, Sample
-
-    beam, sample, common = ({name: value for name, value in group.items() if value is not None} for group in given.values())
-    shared = {name: getattr(default, name) for name in ("length_factor", "length_extra", "minimum_length", "forbid")} | common
-    if beam and sample:
-        raise UsageError(
-            f"options of beam search ({', '.join(beam)}) and of sampling ({', '.join(sample)}) exclude each other. "
-            "Give those of one"
-        )
-    if sample:
-        if "count" not in sample:
-            raise UsageError("sampling options go with --sample N: say how many outputs to draw")
-        return _checked(Sample, shared | sample)
-    if beam:
-        before = default.model_dump() if isinstance(default, Beam) else {}
-        return _checked(Beam, before | shared | beam)
-    if isinstance(default, Greedy) or common:
-        return default.model_copy(update=shared)
-    return default
-
-
-def _checked(kind: "type[_Section]", values: dict[str, Any]) -> "_Section":
-    from pydantic import ValidationError
-
-    try:
-        return kind(**values)
-    except ValidationError as problem:
-        first = problem.errors()[0]
-        name = str(first["loc"][0]).replace("_", "-")
-        raise UsageError(f"--{name}: {first['msg']}, got {first['input']}") from None
-
-
 def _print(prediction: "Prediction", number: int, nbest: int, *, json: bool) -> None:
     if json:
         print_json(prediction.as_json())
@@ -167,23 +138,35 @@ def _print(prediction: "Prediction", number: int, nbest: int, *, json: bool) -> 
             sys.stdout.write(f"{number + 1}\t{rank}\t{candidate.score:.4f}\t{candidate.text}\n")
 
 
-def _attention_arrays(prediction: "Prediction", number: int) -> dict[str, Any]:
-    import numpy as np
+class _AttentionFile:
+    """An .npz file that is written prediction by prediction: only one is held in memory, however many there are."""
 
-    arrays: dict[str, Any] = {f"{number}/tokens": np.asarray(prediction.tokens)}
-    for name, alignment in prediction.alignment.items():
-        arrays[f"{number}/{name}/weights"] = alignment.weights
-        arrays[f"{number}/{name}/symbols"] = np.asarray(alignment.symbols)
-    return arrays
+    def __init__(self, archive: zipfile.ZipFile) -> None:
+        self._archive = archive
+
+    def add(self, number: int, prediction: "Prediction") -> None:
+        """Add the best output of input `number`."""
+        import numpy as np
+
+        self._write(f"{number}/tokens", np.asarray(prediction.tokens))
+        for name, alignment in prediction.alignment.items():
+            self._write(f"{number}/{name}/weights", alignment.weights)
+            self._write(f"{number}/{name}/symbols", np.asarray(alignment.symbols))
+
+    def _write(self, name: str, array: Any) -> None:
+        from numpy.lib.format import write_array
+
+        with self._archive.open(f"{name}.npy", "w", force_zip64=True) as stream:
+            write_array(stream, array, allow_pickle=False)
 
 
-def _save_attention(path: Path, arrays: dict[str, Any]) -> None:
-    import io
+@contextmanager
+def _attention_file(path: Path | None) -> "Iterator[_AttentionFile | None]":
+    """Open the file for attention weights, if one is wanted."""
+    if path is None:
+        yield None
+        return
+    from seqloom.runs import open_file
 
-    import numpy as np
-
-    from seqloom.runs import write_file
-
-    buffer = io.BytesIO()
-    np.savez_compressed(buffer, **arrays)
-    write_file(path, buffer.getvalue())
+    with open_file(path) as stream, zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+        yield _AttentionFile(archive)

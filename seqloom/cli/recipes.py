@@ -101,6 +101,13 @@ def check(names: Annotated[list[str], typer.Argument(metavar="RECIPE...", help="
     """
     from seqloom.recipe import read_recipe
 
+    mistakes = []
     for name in names:
-        read_recipe(find_recipe(name))
-        typer.echo(f"{name}: valid")
+        try:
+            read_recipe(find_recipe(name))
+        except RecipeError as problem:
+            mistakes.append(str(problem))
+        else:
+            typer.echo(f"{name}: valid")
+    if mistakes:
+        raise RecipeError("\n".join(mistakes))

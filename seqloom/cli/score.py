@@ -27,7 +27,7 @@ def score(
     from seqloom.predict import Predictor
 
     predictor = Predictor.load(run)
-    examples = given_examples(predictor.recipe, file, columns)
+    examples = given_examples(predictor, file, columns)
     with progress_bar("scoring", len(examples)) as advance:
         scored = predictor.score(examples, batch_size=batch_size, progress=advance)
     log_prob = sum(one.log_prob for one in scored)

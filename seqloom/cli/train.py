@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from seqloom.cli.options import ColumnsOption, Json, parse_columns, print_json, program, require_torch
+from seqloom.cli.options import ColumnsOption, Json, parse_columns, parse_files, print_json, program, require_torch
 from seqloom.errors import UsageError
 
 if TYPE_CHECKING:
@@ -28,10 +28,13 @@ def train(
     ] = None,
     validation: Annotated[
         str | None,
-        typer.Option("--validation", metavar="FILE", help="A file of validation pairs; without one, some of the data."),
+        typer.Option(
+            "--validation", metavar="FILE", help="A file of validation pairs, or SOURCES,TARGETS; by default some of the data."
+        ),
     ] = None,
     test: Annotated[
-        str | None, typer.Option("--test", metavar="FILE", help="A file of test pairs; without one, some of the data.")
+        str | None,
+        typer.Option("--test", metavar="FILE", help="A file of test pairs, or SOURCES,TARGETS; by default some of the data."),
     ] = None,
     columns: ColumnsOption = None,
     settings: Annotated[
@@ -46,6 +49,7 @@ def train(
         seqloom train dates --out runs/dates
         seqloom train recipe.yaml --set training.epochs=20 --out runs/mine
         seqloom train --pairs words.tsv --columns source=2,target=1 --out runs/words
+        seqloom train --source a.de --target a.en --validation b.de,b.en --out runs/de-en
 
     Ctrl-C saves; the same command goes on from there, and ends with the same weights as if it had never stopped.
     """
@@ -53,13 +57,13 @@ def train(
     files = _files(pairs, source, target)
     if (recipe is None) == (files is None):
         raise UsageError("train: give either a recipe or data (--pairs, or --source and --target). See: seqloom train --help")
+    if recipe is not None and (validation or test):
+        raise UsageError("train: --validation and --test go with --pairs; a recipe names its own files in `data`")
     chosen = (
         _from_recipe(recipe, columns, settings)
         if recipe is not None
         else _from_data(files, validation, test, columns, settings)
     )
-    if recipe is not None and (validation or test):
-        raise UsageError("train: --validation and --test go with --pairs; a recipe names its own files in `data`")
 
     from seqloom.training.display import open_display
     from seqloom.training.session import train as train_recipe
@@ -126,5 +130,9 @@ def _from_data(
         raise UsageError("no data was given")
     train_files = Aligned(source=tuple(files[0]), target=tuple(files[1])) if isinstance(files, tuple) else tuple(files)
     return recipe_for(
-        train_files, validation=validation, test=test, columns=parse_columns(columns) or Columns(), overrides=settings or ()
+        train_files,
+        validation=parse_files(validation) if validation else None,
+        test=parse_files(test) if test else None,
+        columns=parse_columns(columns) or Columns(),
+        overrides=settings or (),
     )

@@ -5,13 +5,13 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
-from seqloom.data.examples import Example, read_examples, split_of
+from seqloom.data.examples import Example, SplitName, read_examples, splitter
 from seqloom.errors import DataError
 from seqloom.recipe import sections
 
-SplitName = Literal["train", "validation", "test"]
+__all__ = ["SPLITS", "Corpus", "SplitName"]
+
 SPLITS: tuple[SplitName, ...] = ("train", "validation", "test")
 
 
@@ -29,7 +29,16 @@ class Corpus:
         own: sections.Files | None = getattr(self.data, split)
         if split != "train" and own is not None:
             return self._read(own)
-        return self._shared_out(split)
+        return (example for name, example in self._shared_out() if name == split)
+
+    def everything(self) -> Iterator[tuple[SplitName, Example]]:
+        """The examples of all splits, each with its split. Every file is read once, also one that several splits share."""
+        if self.data.builtin is None:
+            yield from self._shared_out()
+        for split in SPLITS:
+            if self.data.builtin is not None or (split != "train" and getattr(self.data, split) is not None):
+                for example in self.examples(split):
+                    yield split, example
 
     def has(self, split: SplitName) -> bool:
         """Whether the recipe provides for this split at all."""
@@ -37,6 +46,11 @@ class Corpus:
             return True
         share: float = getattr(self._shares(), split)
         return share > 0
+
+    @property
+    def has_features(self) -> bool:
+        """Whether examples may carry features."""
+        return self.data.builtin is not None or bool(self.data.columns.features)
 
     @property
     def files(self) -> tuple[Path, ...]:
@@ -79,13 +93,13 @@ class Corpus:
             test=0.0 if self.data.test is not None else split.test,
         )
 
-    def _shared_out(self, split: SplitName) -> Iterator[Example]:
-        shares = self._shares()
+    def _shared_out(self) -> Iterator[tuple[SplitName, Example]]:
+        """The examples of the training files, each with the split that it falls to."""
         if self.data.train is None:
             raise DataError("the recipe names no training data. Give `data.train` or `data.builtin`")
+        split_of = splitter(self.seed, self._shares())
         for example in self._read(self.data.train):
-            if split_of(example.sources["source"], self.seed, shares) == split:
-                yield example
+            yield split_of(example.sources["source"]), example
 
 
 def _paths(files: sections.Files | None) -> Iterator[Path]:

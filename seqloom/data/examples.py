@@ -4,18 +4,20 @@ Everything streams: no file is ever held in memory. Nothing is dropped: what can
 """
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Literal
 
-from seqloom.data.formats import Format, stream_examples
+from seqloom.data.formats import Format, ending_format, stream_examples
 from seqloom.data.lines import ByteStream, Line, lines_of, read_lines
 from seqloom.data.records import Example, Origin, Problem, is_empty
 from seqloom.data.tables import FIRST_TWO, Layout, has_header
-from seqloom.errors import DataError
+from seqloom.errors import DataError, UsageError
 from seqloom.recipe.sections import Columns, Files, Split
 
-__all__ = ["Example", "Format", "Origin", "read_examples", "read_sources", "split_of"]
+__all__ = ["Example", "Format", "Origin", "SplitName", "read_examples", "read_sources", "split_of", "splitter"]
+
+SplitName = Literal["train", "validation", "test"]
 
 
 def read_examples(files: Files, *, format: Format = "auto", columns: Columns = FIRST_TWO) -> Iterator[Example]:  # noqa: A002
@@ -39,11 +41,22 @@ def read_sources(lines: str | Path | ByteStream, columns: Columns | None = None)
     """
     if isinstance(lines, str | Path):
         file = str(lines)
+        _require_lines(file, columns)
         numbered = read_lines(file, _refuse)
     else:
         file = "<stdin>"
         numbered = lines_of(lines, file, _refuse)
     return _plain_sources(file, numbered) if columns is None else _table_sources(file, numbered, columns)
+
+
+def _require_lines(file: str, columns: Columns | None) -> None:
+    """Refuse files whose lines are not sources: to read a record as text would give nonsense without a word."""
+    kind = ending_format(file)
+    if kind in ("jsonl", "parquet") or (kind == "csv" and columns is not None):
+        raise UsageError(
+            f"{file}: expected a text file with a source on each line, or a tab-separated one with columns, found {kind} by "
+            "its ending. Take the sources out of it, or give the pairs to evaluate, which reads it"
+        )
 
 
 def _plain_sources(file: str, lines: Iterator[Line]) -> Iterator[Example]:
@@ -90,14 +103,26 @@ def _layout_of_sources(file: str, lines: Iterator[Line], columns: Columns) -> La
     return Layout.numbered(FIRST_TWO)
 
 
-def split_of(source_text: str, seed: int, split: Split) -> Literal["train", "validation", "test"]:
+def split_of(source_text: str, seed: int, split: Split) -> SplitName:
     """Say to which part of the data a source belongs: the same on every machine and in every version.
 
     A hash of the source decides, so equal sources stay together, whatever their targets and however often they occur.
     Changing the share of validation leaves the test part as it is.
     """
-    digest = hashlib.blake2b(f"{seed}\t{source_text}".encode(), digest_size=8, person=b"seqloom split").digest()
-    place = int.from_bytes(digest, "big") / 2**64
-    if place < split.test:
-        return "test"
-    return "validation" if place < split.test + split.validation else "train"
+    return splitter(seed, split)(source_text)
+
+
+def splitter(seed: int, split: Split) -> Callable[[str], SplitName]:
+    """`split_of` for many sources: what they have in common is computed once."""
+    begun = hashlib.blake2b(f"{seed}\t".encode(), digest_size=8, person=b"seqloom split")
+    end_of_test, end_of_validation = split.test, split.test + split.validation
+
+    def place(source_text: str) -> SplitName:
+        digest = begun.copy()
+        digest.update(source_text.encode())
+        share = int.from_bytes(digest.digest(), "big") / 2**64
+        if share < end_of_test:
+            return "test"
+        return "validation" if share < end_of_validation else "train"
+
+    return place

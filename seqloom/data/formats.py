@@ -30,7 +30,6 @@ def stream_examples(files: Files, *, format: Format, columns: Columns, report: R
     if isinstance(files, Aligned):
         return _stream_aligned(files, format, columns, report)
     names = paths_of(files)
-    kinds = [format_of(name) if format == "auto" else format for name in names]
     if format == "text":
         raise UsageError(
             "the format text needs two aligned files, found one list of files. "
@@ -38,6 +37,7 @@ def stream_examples(files: Files, *, format: Format, columns: Columns, report: R
         )
     for name in names:
         require_file(name)
+    kinds = [format_of(name) if format == "auto" else format for name in names]
     return chain.from_iterable(read_file(name, kind, columns, report) for name, kind in zip(names, kinds, strict=True))
 
 
@@ -48,13 +48,22 @@ def paths_of(files: str | tuple[str, ...]) -> tuple[str, ...]:
 
 def format_of(file: str) -> Format:
     """Tell a file's format by its ending, .gz aside."""
-    ending = PurePath(file.removesuffix(".gz")).suffix.lower()
-    if ending not in _ENDINGS:
+    found = ending_format(file)
+    if found is None:
         raise UsageError(
-            f"{file}: the ending {ending!r} does not tell the format. "
+            f"{file}: the ending {_ending(file)!r} does not tell the format. "
             f"Use one of {', '.join(_ENDINGS)} (.gz may follow), or say the format: tsv, csv, jsonl or parquet"
         )
-    return _ENDINGS[ending]
+    return found
+
+
+def ending_format(file: str) -> Format | None:
+    """The format that a file's ending stands for, .gz aside; None if it stands for none."""
+    return _ENDINGS.get(_ending(file))
+
+
+def _ending(file: str) -> str:
+    return PurePath(file.removesuffix(".gz")).suffix.lower()
 
 
 def read_file(file: str, kind: Format, columns: Columns, report: Report) -> Iterator[Example]:

@@ -4,16 +4,17 @@ One folder per corpus: a vocabulary `<name>.json` per side, and per split the id
 """
 
 import hashlib
-import itertools
 import json
 import os
 import shutil
 import tempfile
 import time
+import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from contextlib import ExitStack
+from dataclasses import dataclass
+from itertools import compress, islice
 from pathlib import Path
-from typing import IO
 
 import numpy as np
 import numpy.typing as npt
@@ -21,12 +22,12 @@ import numpy.typing as npt
 from seqloom.data.batches import Batch, FloatArray, IntArray, Padded
 from seqloom.data.corpus import SPLITS, Corpus, SplitName
 from seqloom.data.examples import Example, Origin
-from seqloom.data.vocabulary import Vocabulary, build_vocabulary
+from seqloom.data.vocabulary import Sequences, Vocabulary, VocabularyBuilder
 from seqloom.errors import DataError, RunError, WriteError
 
 SOURCE = "source"
 TARGET = "target"
-_VERSION = 1
+_VERSION = 2
 _CHUNK = 16384
 _DRAFT_SECONDS = 24 * 3600.0
 """A half-made preparation that nobody has touched for so long belongs to a process that was killed."""
@@ -131,11 +132,9 @@ def _make(corpus: Corpus, folder: Path, given: Mapping[str, Vocabulary] | None, 
         vocabularies = given or build_vocabularies(corpus, progress)
         for name, vocabulary in vocabularies.items():
             (draft / f"{name}.json").write_text(vocabulary.to_json(), encoding="utf-8")
-        facts = {}
-        for split in SPLITS:
-            if corpus.has(split):
-                facts[split] = _write_split(corpus, split, vocabularies, draft / split, progress)
-        body = {"fingerprint": fingerprint, "splits": facts}
+        facts = _write_splits(corpus, vocabularies, draft, progress)
+        checksums = {str(path.relative_to(draft)): _checksum(path) for path in sorted(draft.rglob("*")) if path.is_file()}
+        body = {"fingerprint": fingerprint, "splits": facts, "checksums": checksums}
         (draft / "prepared.json").write_text(json.dumps(body), encoding="utf-8")
         if not folder.exists():  # else another process was faster with the same content
             draft.rename(folder)
@@ -144,99 +143,135 @@ def _make(corpus: Corpus, folder: Path, given: Mapping[str, Vocabulary] | None, 
 
 
 def build_vocabularies(corpus: Corpus, progress: Progress = lambda what, count: None) -> dict[str, Vocabulary]:
-    """The vocabularies of both sides, from the training split alone."""
+    """The vocabularies of both sides, from the training split alone, in one reading."""
     wanted = corpus.data.vocabularies
+    source = VocabularyBuilder(wanted.source)
+    target = source if wanted.shared else VocabularyBuilder(wanted.target)
     features: dict[str, None] = {}
-
-    def texts(sides: Sequence[str]) -> Iterator[str]:
-        for count, example in enumerate(corpus.examples("train"), start=1):
-            if count % _CHUNK == 0:
-                progress("reading the training data", count)
+    done = 0
+    for chunk in _chunks(corpus.examples("train")):
+        sources, targets = [example.sources[SOURCE] for example in chunk], [example.target or "" for example in chunk]
+        if wanted.shared:  # alternating, so that a sample has both sides of the same examples
+            source.add([text for pair in zip(sources, targets, strict=True) for text in pair])
+        else:
+            source.add(sources)
+            target.add(targets)
+        for example in chunk:
             features.update(dict.fromkeys(example.features))
-            for side in sides:
-                yield example.sources[SOURCE] if side == SOURCE else example.target or ""
-
-    if wanted.shared:
-        built = build_vocabulary(wanted.source, texts((SOURCE, TARGET)))
-        shared = built.with_features(sorted(features))
-        return {SOURCE: shared, TARGET: shared}
-    target = build_vocabulary(wanted.target, texts((TARGET,)))
-    source = build_vocabulary(wanted.source, texts((SOURCE,)))
-    return {SOURCE: source.with_features(sorted(features)), TARGET: target}
+        done += len(chunk)
+        progress("reading the training data", done)
+        if source.full and target.full and not corpus.has_features:
+            break
+    built = source.build().with_features(sorted(features))
+    return {SOURCE: built, TARGET: built if wanted.shared else target.build()}
 
 
-@dataclass
 class _SideWriter:
-    """Appends sequences of ids to a file and remembers where each begins."""
+    """Appends sequences of ids to a file and remembers how long each is."""
 
-    stream: IO[bytes]
-    kind: np.dtype[np.unsignedinteger]
-    lengths: list[IntArray] = field(default_factory=list)
+    def __init__(self, path: Path, kind: np.dtype[np.unsignedinteger]) -> None:
+        self.kind = kind
+        self._stream = path.open("wb")
+        self._lengths = [np.zeros(1, dtype=np.int64)]
 
-    def append(self, sequences: Sequence[IntArray]) -> None:
-        if sequences:
-            self.stream.write(np.concatenate(sequences).astype(self.kind).tobytes())
-            self.lengths.append(np.asarray([len(one) for one in sequences], dtype=np.int64))
+    def append(self, sequences: Sequences) -> None:
+        self._stream.write(sequences.ids.astype(self.kind).tobytes())
+        self._lengths.append(sequences.lengths)
+
+    def close(self) -> None:
+        self._stream.close()
 
     def offsets(self) -> IntArray:
-        return np.concatenate(
-            [np.zeros(1, dtype=np.int64), np.cumsum(np.concatenate([np.zeros(0, dtype=np.int64), *self.lengths]))]
-        )
+        return np.cumsum(np.concatenate(self._lengths))
 
 
-def _write_split(
-    corpus: Corpus, split: SplitName, vocabularies: Mapping[str, Vocabulary], folder: Path, progress: Progress
-) -> dict[str, object]:
-    folder.mkdir()
-    files: dict[str, int] = {}
-    weights: list[FloatArray] = []
-    places: list[IntArray] = []
-    dropped = 0
-    with (folder / f"{SOURCE}.ids").open("wb") as one, (folder / f"{TARGET}.ids").open("wb") as other:
-        writers = {
-            SOURCE: _SideWriter(one, _smallest(vocabularies[SOURCE].size)),
-            TARGET: _SideWriter(other, _smallest(vocabularies[TARGET].size)),
+class _SplitWriter:
+    """Writes one split into a folder, chunk by chunk. longest: examples with a longer side are left out and counted."""
+
+    def __init__(self, folder: Path, vocabularies: Mapping[str, Vocabulary], longest: int) -> None:
+        folder.mkdir()
+        self._folder = folder
+        self._longest = longest
+        self._sides = {
+            name: _SideWriter(folder / f"{name}.ids", _smallest(vocabularies[name].size)) for name in (SOURCE, TARGET)
         }
-        done = 0
-        for chunk in _chunks(corpus.examples(split)):
-            kept, sources, targets = _encode(chunk, vocabularies, corpus.data.maximum_length)
-            dropped += len(chunk) - len(kept)
-            writers[SOURCE].append(sources)
-            writers[TARGET].append(targets)
-            weights.append(np.asarray([example.weight for example in kept], dtype=np.float32))
-            places.append(_places(kept, files))
-            done += len(chunk)
-            progress(f"encoding the {split} data", done)
-        for name, writer in writers.items():
-            np.save(folder / f"{name}.offsets.npy", writer.offsets())
-    np.save(folder / "weights.npy", np.concatenate([np.zeros(0, dtype=np.float32), *weights]))
-    np.save(folder / "places.npy", np.concatenate([np.zeros((0, 2), dtype=np.int64), *places]))
-    kinds = {name: str(writer.kind) for name, writer in writers.items()}
-    return {"files": list(files), "dropped": dropped, "kinds": kinds}
+        self._files: dict[str, int] = {}
+        self._weights = [np.zeros(0, dtype=np.float32)]
+        self._places = [np.zeros((0, 2), dtype=np.int64)]
+        self._dropped = 0
+        self.done = 0
+
+    def write(self, chunk: Sequence[Example], sources: Sequences, targets: Sequences) -> None:
+        """Append the examples of a chunk, given with their encoded sides."""
+        kept = (sources.lengths <= self._longest) & (targets.lengths <= self._longest)
+        self._sides[SOURCE].append(sources.kept(kept))
+        self._sides[TARGET].append(targets.kept(kept))
+        examples = chunk if kept.all() else list(compress(chunk, kept))
+        self._weights.append(np.asarray([example.weight for example in examples], dtype=np.float32))
+        self._places.append(self._places_of(examples))
+        self._dropped += len(chunk) - len(examples)
+        self.done += len(chunk)
+
+    def finish(self) -> dict[str, object]:
+        """Write what is known only at the end, and say what a reader must know."""
+        for name, side in self._sides.items():
+            side.close()
+            np.save(self._folder / f"{name}.offsets.npy", side.offsets())
+        np.save(self._folder / "weights.npy", np.concatenate(self._weights))
+        np.save(self._folder / "places.npy", np.concatenate(self._places))
+        kinds = {name: str(side.kind) for name, side in self._sides.items()}
+        return {"files": list(self._files), "dropped": self._dropped, "kinds": kinds}
+
+    def close(self) -> None:
+        for side in self._sides.values():
+            side.close()
+
+    def _places_of(self, examples: Sequence[Example]) -> IntArray:
+        origins = [example.origin for example in examples]
+        for file in dict.fromkeys(origin.file for origin in origins):
+            self._files.setdefault(file, len(self._files))
+        places = np.empty((len(origins), 2), dtype=np.int64)
+        places[:, 0] = [self._files[origin.file] for origin in origins]
+        places[:, 1] = [origin.line for origin in origins]
+        return places
 
 
-def _encode(
-    chunk: Sequence[Example], vocabularies: Mapping[str, Vocabulary], longest: int
-) -> tuple[list[Example], list[IntArray], list[IntArray]]:
-    features = [_known(example.features, vocabularies[SOURCE]) for example in chunk]
-    sources = vocabularies[SOURCE].encode_sources([example.sources[SOURCE] for example in chunk], features)
-    targets = vocabularies[TARGET].encode_targets([example.target or "" for example in chunk])
-    kept = [index for index in range(len(chunk)) if len(sources[index]) <= longest and len(targets[index]) <= longest]
-    return [chunk[index] for index in kept], [sources[index] for index in kept], [targets[index] for index in kept]
+def _write_splits(
+    corpus: Corpus, vocabularies: Mapping[str, Vocabulary], folder: Path, progress: Progress
+) -> dict[SplitName, dict[str, object]]:
+    """Encode all splits in one reading of the files, each into a folder of its own."""
+    source, target = vocabularies[SOURCE].bulk(), vocabularies[TARGET].bulk()
+    with ExitStack() as open_files:
+        writers: dict[SplitName, _SplitWriter] = {}
+        for split in filter(corpus.has, SPLITS):
+            writers[split] = _SplitWriter(folder / split, vocabularies, corpus.data.maximum_length)
+            open_files.callback(writers[split].close)
+
+        def write(split: SplitName, chunk: Sequence[Example]) -> None:
+            features = [_known(example.features, vocabularies[SOURCE]) for example in chunk]
+            sources = source.sources([example.sources[SOURCE] for example in chunk], features)
+            writers[split].write(chunk, sources, target.targets([example.target or "" for example in chunk]))
+            progress(f"encoding the {split} data", writers[split].done)
+
+        waiting: dict[SplitName, list[Example]] = {split: [] for split in writers}
+        for split, example in corpus.everything():
+            waiting[split].append(example)
+            if len(waiting[split]) == _CHUNK:
+                write(split, waiting[split])
+                waiting[split] = []
+        for split, rest in waiting.items():
+            if rest:
+                write(split, rest)
+        return {split: writer.finish() for split, writer in writers.items()}
 
 
-def _known(features: Sequence[str], vocabulary: Vocabulary) -> list[str]:
+def _known(features: Sequence[str], vocabulary: Vocabulary) -> Sequence[str]:
     """A feature that only validation or test has cannot have been learnt: it counts as absent there."""
-    return [feature for feature in features if feature in vocabulary.features]
-
-
-def _places(kept: Sequence[Example], files: dict[str, int]) -> IntArray:
-    rows = [(files.setdefault(example.origin.file, len(files)), example.origin.line) for example in kept]
-    return np.asarray(rows, dtype=np.int64).reshape(-1, 2)
+    return [feature for feature in features if feature in vocabulary.features] if features else ()
 
 
 def _chunks(examples: Iterator[Example]) -> Iterator[list[Example]]:
-    while chunk := list(itertools.islice(examples, _CHUNK)):
+    while chunk := list(islice(examples, _CHUNK)):
         yield chunk
 
 
@@ -254,11 +289,23 @@ def _open(folder: Path) -> Prepared:
             for name in (SOURCE, TARGET)
         }
         splits = {split: _open_split(folder / split, facts) for split, facts in body["splits"].items()}
+        for name, checksum in body["checksums"].items():
+            if _checksum(folder / name) != checksum:
+                raise ValueError(f"{name} is not as it was written")
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RunError) as problem:
         raise DataError(
             f"{folder}: the prepared data is damaged ({problem}). Delete this folder; it will be made again"
         ) from problem
     return Prepared(vocabularies, splits, str(body["fingerprint"]))
+
+
+def _checksum(path: Path) -> int:
+    """Tells a damaged file, not a forged one; a gigabyte a second, so that all files can be read at every start."""
+    checksum = 0
+    with path.open("rb") as stream:
+        while block := stream.read(1 << 20):
+            checksum = zlib.crc32(block, checksum)
+    return checksum
 
 
 def _open_split(folder: Path, facts: Mapping[str, object]) -> PreparedSplit:

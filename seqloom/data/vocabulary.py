@@ -2,18 +2,23 @@
 
 A vocabulary is a tokenizers pipeline (normaliser, splitter, model, decoder) whose first ids are `begin`, `end` and
 `unknown`, followed by the symbols of the text and, last, the features: leading source symbols such as a language tag.
+
+Large corpora are read word by word: in every kind but `characters` the symbols of a text are those of its words, one after
+the other, and words repeat. So each distinct word goes through the pipeline once, which is many times faster than all texts.
 """
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain, islice
 from typing import Any, assert_never
 
 import numpy as np
 import numpy.typing as npt
 from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
 
-from seqloom.errors import DataError, RecipeError, RunError, SeqloomError, UsageError
+from seqloom.errors import DataError, RecipeError, RunError, UsageError
 from seqloom.recipe import sections
 from seqloom.symbols import BEGIN, END, SPECIALS, UNKNOWN
 
@@ -24,9 +29,13 @@ VERSION = 1
 _SPACE = "▁"
 """How words and subwords write the space before them."""
 _UNKNOWN_NAME = SPECIALS[UNKNOWN]
-_UNLIMITED = 2**31 - 1
 _SUBWORD_SAMPLE = 2_000_000
 """Subwords are learnt from at most so many texts, the first ones: more change the pieces little and cost memory."""
+_CHUNK = 16384
+_MOST_WORDS = 200_000
+"""An encoder remembers about so many words (some 50 MB) before it forgets them all and begins anew."""
+_SEQUENCE = 10_000
+"""How many characters of counted pieces a trainer is given at once: enough for a thread to be worth it."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +45,48 @@ class Encoded:
     ids: IdArray
     symbols: tuple[str, ...]
     spans: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True)
+class Sequences:
+    """Many sequences of ids in two arrays. ids: one sequence after the other; lengths [N]: how long each is."""
+
+    ids: IdArray
+    lengths: IdArray
+
+    def __len__(self) -> int:
+        return len(self.lengths)
+
+    def apart(self) -> list[IdArray]:
+        """Each sequence as an array of its own."""
+        return np.split(self.ids, np.cumsum(self.lengths)[:-1]) if len(self) else []
+
+    def kept(self, wanted: npt.NDArray[np.bool_]) -> "Sequences":
+        """The sequences for which `wanted` [N] is True."""
+        return self if wanted.all() else Sequences(self.ids[np.repeat(wanted, self.lengths)], self.lengths[wanted])
+
+    @classmethod
+    def of(cls, sequences: Sequence[Sequence[int]]) -> "Sequences":
+        """Lay sequences one after the other."""
+        lengths = np.fromiter(map(len, sequences), dtype=np.int64, count=len(sequences))
+        return cls(np.fromiter(chain.from_iterable(sequences), dtype=np.int64, count=int(lengths.sum())), lengths)
+
+    @classmethod
+    def joined(cls, parts: Sequence["Sequences"]) -> "Sequences":
+        """Sequence i of each part, one behind the other, as sequence i."""
+        lengths: IdArray = np.stack([part.lengths for part in parts]).sum(axis=0)
+        ids = np.empty(int(lengths.sum()), dtype=np.int64)
+        starts = np.cumsum(lengths) - lengths
+        for part in parts:
+            ids[_positions(starts, part.lengths)] = part.ids
+            starts = starts + part.lengths
+        return cls(ids, lengths)
+
+
+def _positions(starts: IdArray, lengths: IdArray) -> IdArray:
+    """All positions of the stretches that begin at `starts` and are `lengths` long, stretch by stretch."""
+    before = np.cumsum(lengths) - lengths
+    return np.repeat(starts - before, lengths) + np.arange(int(lengths.sum()))
 
 
 class Vocabulary:
@@ -71,7 +122,7 @@ class Vocabulary:
     def encode_source(self, text: str, features: Sequence[str] = ()) -> Encoded:
         """A source as a model reads it: features first, then the text, with `begin` and `end` if the vocabulary has them."""
         encoding = self._tokenizer.encode(text)
-        ids = self._framed(np.asarray(encoding.ids, dtype=np.int64), features)
+        ids = self.framed(Sequences.of([encoding.ids]), [features]).ids
         following = [*(start for start, _ in encoding.offsets[1:]), len(text)]
         inner = tuple(
             _place(text, token, start, end, follower)
@@ -83,12 +134,16 @@ class Vocabulary:
         return Encoded(ids, tuple(self.symbol(int(one)) for one in ids), spans)
 
     def encode_sources(self, texts: Sequence[str], features: Sequence[Sequence[str]]) -> list[IdArray]:
-        """Many sources at once, on all cores; ids only."""
-        return [self._framed(ids, feature) for ids, feature in zip(self.encode_targets(texts), features, strict=True)]
+        """Many sources at once; ids only."""
+        return self.bulk().sources(texts, features).apart()
 
     def encode_targets(self, texts: Sequence[str]) -> list[IdArray]:
-        """Many targets at once, on all cores: ids without `begin` and `end`, which a Batch adds."""
-        return [np.asarray(one.ids, dtype=np.int64) for one in self._tokenizer.encode_batch_fast(list(texts))]
+        """Many targets at once: ids without `begin` and `end`, which a Batch adds."""
+        return self.bulk().targets(texts).apart()
+
+    def bulk(self) -> "BulkEncoder":
+        """An encoder for a whole corpus, chunk by chunk."""
+        return BulkEncoder(self._tokenizer, self.framed)
 
     def decode(self, ids: Iterable[int]) -> str:
         """The text that the symbols spell; `begin`, `end` and features spell nothing."""
@@ -143,14 +198,15 @@ class Vocabulary:
         except Exception as problem:  # tokenizers raises bare Exception for a malformed pipeline
             raise RunError(f"{where}: not a vocabulary that seqloom wrote ({problem})") from problem
 
-    def _framed(self, ids: IdArray, features: Sequence[str]) -> IdArray:
-        lead = [self._feature_id(feature) for feature in features]
-        if self._begin_end:
-            return np.concatenate([np.asarray([*lead, BEGIN], dtype=np.int64), ids, np.asarray([END], dtype=np.int64)])
-        if not lead and len(ids):
-            return ids
+    def framed(self, texts: Sequences, features: Sequence[Sequence[str]]) -> Sequences:
+        """Encoded texts as sources: features in front of each, and `begin` and `end` around it if the vocabulary has them."""
+        begin = [BEGIN] if self._begin_end else []
         # An empty source is the sequence with nothing before its end, so that an encoder always has a position to read.
-        return np.concatenate([np.asarray(lead, dtype=np.int64), ids if len(ids) else np.asarray([END], dtype=np.int64)])
+        ends = np.ones(len(texts), dtype=np.int64) if self._begin_end else (texts.lengths == 0).astype(np.int64)
+        if not begin and not any(features) and not ends.any():
+            return texts
+        leads = Sequences.of([[*map(self._feature_id, feature), *begin] for feature in features])
+        return Sequences.joined([leads, texts, Sequences(np.full(int(ends.sum()), END, dtype=np.int64), ends)])
 
     def _feature_id(self, feature: str) -> int:
         if feature not in self._feature_ids:
@@ -161,24 +217,163 @@ class Vocabulary:
         return self._feature_ids[feature]
 
 
+class BulkEncoder:
+    """Encodes chunk after chunk of texts, and remembers the words it has met."""
+
+    def __init__(self, tokenizer: Tokenizer, framed: Callable[[Sequences, Sequence[Sequence[str]]], Sequences]) -> None:
+        self._tokenizer = tokenizer
+        self._framed = framed
+        self._by_words = _by_words(tokenizer)
+        self._numbers: dict[str, int] = {}
+        self._known = Sequences.of([])
+        self._starts = self._known.lengths
+
+    def sources(self, texts: Sequence[str], features: Sequence[Sequence[str]]) -> Sequences:
+        """Texts as a model reads them, with their features."""
+        return self._framed(self.targets(texts), features)
+
+    def targets(self, texts: Sequence[str]) -> Sequences:
+        """Texts as they are, without `begin` and `end`."""
+        if not self._by_words or not texts:
+            return self._encoded(texts)
+        words, counts = _words_of(texts)
+        numbers = self._numbered(words)
+        lengths = self._known.lengths[numbers]
+        ids = self._known.ids[_positions(self._starts[numbers], lengths)]
+        return Sequences(ids, np.add.reduceat(lengths, np.cumsum(counts) - counts))
+
+    def _numbered(self, words: Sequence[str]) -> IdArray:
+        """The words' numbers among the known ones, after learning those that are new."""
+        if len(self._numbers) > _MOST_WORDS:
+            self._numbers, self._known = {}, Sequences.of([])
+        new = list(set(words) - self._numbers.keys())
+        if new:
+            self._numbers.update(zip(new, range(len(self._numbers), len(self._numbers) + len(new)), strict=True))
+            added = self._encoded(new)
+            self._known = Sequences(
+                np.concatenate([self._known.ids, added.ids]), np.concatenate([self._known.lengths, added.lengths])
+            )
+            self._starts = np.cumsum(self._known.lengths) - self._known.lengths
+        return np.fromiter(map(self._numbers.__getitem__, words), dtype=np.int64, count=len(words))
+
+    def _encoded(self, texts: Sequence[str]) -> Sequences:
+        return Sequences.of([one.ids for one in self._tokenizer.encode_batch_fast(list(texts))])
+
+
+def _by_words(tokenizer: Tokenizer) -> bool:
+    """Whether the symbols of a text are those of its words, one after the other: only `characters` has symbols for spaces."""
+    return not isinstance(tokenizer.pre_tokenizer, pre_tokenizers.Split)
+
+
+def _words_of(texts: Sequence[str]) -> tuple[list[str], IdArray]:
+    """The parts of texts that can be encoded one by one, and how many each text has.
+
+    Normalisation commutes with cutting at spaces: a space never composes with what follows, and runs of white space and
+    white space at the ends vanish. A text that holds the splitter's own mark of a space is left whole.
+    """
+    everything = " ".join(texts)
+    if _SPACE not in everything:
+        return everything.split(" "), np.fromiter([text.count(" ") for text in texts], dtype=np.int64) + 1
+    parts = [[text] if _SPACE in text else text.split(" ") for text in texts]
+    return list(chain.from_iterable(parts)), np.fromiter(map(len, parts), dtype=np.int64)
+
+
 def build_vocabulary(section: sections.Vocabulary, texts: Iterable[str]) -> Vocabulary:
     """Collect or learn the symbols of the given texts."""
-    tokenizer = Tokenizer(_untrained_model(section))
-    tokenizer.normalizer = _normaliser(section)
-    tokenizer.pre_tokenizer = _splitter(section)
-    tokenizer.decoder = _decoder(section)
-    if isinstance(section, sections.Bpe | sections.Unigram):
-        texts = _first(texts, _SUBWORD_SAMPLE)
+    builder, remaining = VocabularyBuilder(section), iter(texts)
+    while chunk := list(islice(remaining, _CHUNK)):
+        builder.add(chunk)
+    return builder.build()
+
+
+class VocabularyBuilder:
+    """Collects or learns the symbols of texts that come chunk by chunk. Holds counts of words or characters, not the texts."""
+
+    def __init__(self, section: sections.Vocabulary) -> None:
+        self._section = section
+        self._normaliser = _normaliser(section)
+        self._splitter = _splitter(section)
+        self._counts: Counter[str] = Counter()
+        self._added = 0
+
+    @property
+    def full(self) -> bool:
+        """Whether more texts would change nothing."""
+        return isinstance(self._section, sections.Bpe | sections.Unigram) and self._added >= _SUBWORD_SAMPLE
+
+    def add(self, texts: Sequence[str]) -> None:
+        """Count what the texts are made of."""
+        if isinstance(self._section, sections.Bpe | sections.Unigram):
+            texts = texts[: _SUBWORD_SAMPLE - self._added]
+        self._added += len(texts)
+        if isinstance(self._section, sections.Characters):
+            self._counts.update(chain.from_iterable(map(self._pieces, texts)))
+        elif texts:
+            self._counts.update(_words_of(texts)[0])
+
+    def build(self) -> Vocabulary:
+        """Make the vocabulary of all that was added."""
+        section = self._section
+        counts = self._counts
+        if not isinstance(section, sections.Characters):
+            counts = Counter()
+            for word, count in self._counts.items():
+                for piece in self._pieces(word):
+                    counts[piece] += count
+        if isinstance(section, sections.Bpe | sections.Unigram):
+            tokenizer = _learnt(section, counts)
+        else:
+            tokenizer = Tokenizer(_collected(section, counts))
+        tokenizer.normalizer = self._normaliser
+        tokenizer.pre_tokenizer = self._splitter
+        tokenizer.decoder = _decoder(section)
+        return Vocabulary(tokenizer, begin_end=section.begin_end)
+
+    def _pieces(self, text: str) -> Iterable[str]:
+        """What the splitter cuts a text into."""
+        normalised = self._normaliser.normalize_str(text)
+        if isinstance(self._section, sections.Characters) and not self._section.graphemes:
+            return normalised
+        return [piece for piece, _ in self._splitter.pre_tokenize_str(normalised)]
+
+
+def _collected(section: sections.Characters | sections.Words | sections.Symbols, counts: Mapping[str, int]) -> models.WordLevel:
+    """The pieces themselves as symbols, the most frequent first; pieces of one count in the order of their code points."""
+    frequent = [piece for piece, count in counts.items() if count >= section.minimum_count]
+    frequent.sort(key=lambda piece: (-counts[piece], piece))
+    if not isinstance(section, sections.Characters):
+        frequent = frequent[: section.size]
+    return models.WordLevel({piece: number for number, piece in enumerate([*SPECIALS, *frequent])}, unk_token=_UNKNOWN_NAME)
+
+
+def _learnt(section: sections.Bpe | sections.Unigram, counts: Mapping[str, int]) -> Tokenizer:
+    """Parts of the pieces as symbols."""
+    tokenizer = Tokenizer(models.BPE(unk_token=_UNKNOWN_NAME) if isinstance(section, sections.Bpe) else models.Unigram())
+    tokenizer.pre_tokenizer = pre_tokenizers.CharDelimiterSplit("\n")
     try:
-        tokenizer.train_from_iterator(texts, _trainer(section))
-    except SeqloomError:  # the texts themselves could not be read
-        raise
+        tokenizer.train_from_iterator(_repeated(counts), _trainer(section))
     except Exception as problem:  # tokenizers raises bare Exception
         raise RecipeError(
             f"data.vocabularies: a vocabulary of kind {section.kind} could not be learnt from the training data ({problem}). "
             "Raise its size, or use the kind characters"
         ) from problem
-    return Vocabulary(_without_added_tokens(tokenizer), begin_end=section.begin_end)
+    return _without_added_tokens(tokenizer)
+
+
+def _repeated(counts: Mapping[str, int]) -> Iterator[str]:
+    """Each piece as often as it was counted, a line each time: tokenizers takes texts, not counts. No piece has a line end."""
+    lines: list[str] = []
+    size = 0
+    for piece, count in counts.items():
+        line = f"{piece}\n"
+        at_once = max(1, _SEQUENCE // len(line))
+        for start in range(0, count, at_once):
+            lines.append(line * min(at_once, count - start))
+            size += len(lines[-1])
+            if size >= _SEQUENCE:
+                yield "".join(lines)
+                lines, size = [], 0
+    yield "".join(lines)
 
 
 def _place(text: str, token: str, start: int, end: int, following: int) -> tuple[int, int]:
@@ -194,28 +389,11 @@ def _place(text: str, token: str, start: int, end: int, following: int) -> tuple
     return (end - len(text[start:end].lstrip()) if carries_space and text[start:end].strip() else start), end
 
 
-def _first(texts: Iterable[str], count: int) -> Iterator[str]:
-    for _, text in zip(range(count), texts, strict=False):
-        yield text
-
-
 def _without_added_tokens(tokenizer: Tokenizer) -> Tokenizer:
     """Keep the specials' ids but not their matching in raw text, so that no text can forge them."""
     body = json.loads(tokenizer.to_str())
     body["added_tokens"] = []
     return Tokenizer.from_str(json.dumps(body))
-
-
-def _untrained_model(section: sections.Vocabulary) -> models.Model:
-    match section:
-        case sections.Bpe():
-            return models.BPE(unk_token=_UNKNOWN_NAME)
-        case sections.Unigram():
-            return models.Unigram()
-        case sections.Characters() | sections.Words() | sections.Symbols():
-            return models.WordLevel({}, unk_token=_UNKNOWN_NAME)
-        case _:
-            assert_never(section)
 
 
 def _normaliser(section: sections.Vocabulary) -> normalizers.Normalizer:
@@ -259,16 +437,9 @@ def _decoder(section: sections.Vocabulary) -> decoders.Decoder | None:
             assert_never(section)
 
 
-def _trainer(section: sections.Vocabulary) -> trainers.Trainer:
+def _trainer(section: sections.Bpe | sections.Unigram) -> trainers.Trainer:
     specials = list(SPECIALS)
     match section:
-        case sections.Characters(minimum_count=least):
-            return trainers.WordLevelTrainer(
-                vocab_size=_UNLIMITED, min_frequency=least, special_tokens=specials, show_progress=False
-            )
-        case sections.Words(minimum_count=least, size=size) | sections.Symbols(minimum_count=least, size=size):
-            most = _UNLIMITED if size is None else size + len(specials)
-            return trainers.WordLevelTrainer(vocab_size=most, min_frequency=least, special_tokens=specials, show_progress=False)
         case sections.Bpe(size=size):
             return trainers.BpeTrainer(vocab_size=size, special_tokens=specials, show_progress=False)
         case sections.Unigram(size=size):

@@ -72,8 +72,10 @@ class TorchStep:
         columns = torch.from_numpy(forbid).to(self._logits.device)
         hidden = self._logits[..., columns]
         self._logits.index_fill_(-1, columns, -torch.inf)
-        yield
-        self._logits[..., columns] = hidden
+        try:
+            yield
+        finally:
+            self._logits[..., columns] = hidden
 
     @torch.inference_mode()
     def at(self, ids: IntArray) -> FloatArray:

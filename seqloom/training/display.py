@@ -218,7 +218,9 @@ def _plan(step: int, total: int, steps_per_epoch: int, waste: float) -> str:
 
 def _numbers(judgement: Judgement) -> str:
     return "  ".join(
-        f"{name} {value:.4f}" if name == "loss" else f"{name} {value:.1f}" for name, value in judgement.values.items()
+        f"{name} {value:.4f}" if name == "loss" else f"{name} {value:.1f}"
+        for name, value in judgement.values.items()
+        if name not in judgement.silent
     )
 
 

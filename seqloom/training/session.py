@@ -15,8 +15,8 @@ import torch
 from seqloom.backends import open_vocabularies
 from seqloom.data.batches import plan_epoch
 from seqloom.data.corpus import Corpus, SplitName
-from seqloom.data.prepared import Prepared, prepare
-from seqloom.errors import DataError, RunError
+from seqloom.data.prepared import TARGET, Prepared, PreparedSplit, prepare
+from seqloom.errors import DataError, RecipeError, RunError, UsageError
 from seqloom.models.encoder_decoder import EncoderDecoder, build_model
 from seqloom.models.weights import choose_device
 from seqloom.recipe import Recipe, differences, read_recipe, recipe_from
@@ -52,6 +52,7 @@ def train(recipe: Recipe | Mapping[str, Any] | str | Path, out: str | Path, *, d
     known = open_vocabularies(there) if there is not None else None
     prepared = prepare(Corpus(wanted.data, wanted.seed), watched.preparing, vocabularies=known)
     _require_examples(prepared)
+    _require_symbols(wanted, prepared)
     run = there or _create(path, wanted, prepared)
     with run.locked():
         _require_same_data(run, prepared)
@@ -159,10 +160,24 @@ def _require_examples(prepared: Prepared) -> None:
     for name in needed:
         split = prepared.splits.get(name)
         if split is None or not len(split):
-            dropped = f" ({split.dropped} were longer than data.maximum_length)" if split is not None and split.dropped else ""
-            raise DataError(
-                f"there are no {name} examples{dropped}. Give more data, name a file in data.{name}, or raise data.split"
-            )
+            raise DataError(f"there are no {name} examples{_remedy(name, split)}")
+
+
+def _remedy(name: SplitName, split: PreparedSplit | None) -> str:
+    if split is not None and split.dropped:
+        return f": all {split.dropped} are longer than data.maximum_length. Raise it, or give shorter ones"
+    if name == "train":
+        return ". Give more data, or lower data.split, which takes validation and test from it"
+    return f". Give more data, name a file in data.{name}, or raise data.split.{name}"
+
+
+def _require_symbols(recipe: Recipe, prepared: Prepared) -> None:
+    """What may not be written must be known; to find out at the first validation would be late."""
+    for symbol in recipe.search.forbid:
+        try:
+            prepared.vocabularies[TARGET].find(symbol)
+        except UsageError as problem:
+            raise RecipeError(f"search.forbid: {problem}") from problem
 
 
 def _judge(recipe: Recipe, prepared: Prepared) -> Judge:

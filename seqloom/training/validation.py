@@ -25,11 +25,15 @@ _LITTLE = 0.02
 
 @dataclass(frozen=True)
 class Judgement:
-    """One validation. values: loss and metrics by name; samples: predictions beside what was wanted."""
+    """One validation. values: loss and metrics by name; samples: predictions beside what was wanted.
+
+    silent: metrics that say nothing about this data, and that nobody chose to be judged by.
+    """
 
     values: dict[str, float]
     shuffled_loss: float
     samples: list[tuple[Prediction, str]]
+    silent: frozenset[str] = frozenset()
 
     @property
     def uses_source(self) -> bool:
@@ -66,7 +70,8 @@ class Judge:
         evaluation = evaluate(predictor.items(examples, predictions))
         model.train()
         samples = [(prediction, example.target or "") for prediction, example in zip(predictions, examples, strict=True)]
-        return Judgement({"loss": loss, **evaluation.metrics}, shuffled, samples[:_SAMPLES])
+        silent = frozenset(evaluation.silent) - {self.recipe.training.validation.metric}
+        return Judgement({"loss": loss, **evaluation.metrics}, shuffled, samples[:_SAMPLES], silent)
 
 
 def _greedy(recipe: Recipe) -> Greedy:

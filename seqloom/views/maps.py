@@ -2,14 +2,13 @@
 
 import json
 import math
-import os
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from seqloom.errors import UsageError, WriteError
+from seqloom.errors import UsageError
 from seqloom.predictions import Candidate, Prediction
+from seqloom.runs import write_file
 from seqloom.views.heatmap import several_to_html
 from seqloom.views.labels import shortened
 from seqloom.views.png import to_png
@@ -30,7 +29,7 @@ def write_map(predictions: Predictions, path: str | Path, *, title: str = "") ->
     listed = [predictions] if isinstance(predictions, Prediction) else list(predictions)
     if not listed:
         raise UsageError(f"{path}: expected at least one prediction to draw, got none.")
-    _write(path, _form(path)(listed, path, title or _default_title(listed)))
+    write_file(path, _form(path)(listed, path, title or _default_title(listed)))
     return path
 
 
@@ -86,16 +85,3 @@ def _finite(value: Any) -> Any:
             return None
         case _:
             return value
-
-
-def _write(path: Path, content: bytes) -> None:
-    """Write beside the goal and rename, so that a full disk does not leave half a picture where a whole one was."""
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        beside.write_bytes(content)
-        beside.replace(path)
-    except OSError as error:
-        with suppress(OSError):
-            beside.unlink(missing_ok=True)
-        raise WriteError(f"{path}: the file could not be written ({error.strerror or error}).") from None

@@ -83,3 +83,16 @@ def test_a_wrong_recipe_names_its_line_and_the_nearest_spelling(seqloom: Seqloom
     assert "'epochs'" in answer.err
     unknown = seqloom("recipes", "show", "nosuch")
     assert (unknown.code, "transliteration" in unknown.err) == (2, True)
+
+
+def test_all_wrong_recipes_are_reported(seqloom: Seqloom, here: Path) -> None:
+    answer = seqloom("recipes", "check", "one.yaml", "dates", "two.yaml")
+    assert (answer.code, answer.out) == (2, "dates: valid\n")
+    assert "one.yaml" in answer.err
+    assert "two.yaml" in answer.err
+
+
+def test_options_that_a_recipe_answers_itself_are_refused(seqloom: Seqloom, here: Path) -> None:
+    (here / "mine.yaml").write_text("data: {train: w.tsv}\n")
+    answer = seqloom("check", "mine.yaml", "--columns", "source=2")
+    assert (answer.code, "is a recipe, which says itself" in answer.err) == (2, True)

@@ -13,7 +13,7 @@ METRICS = ["exact_match", "symbol_error_rate", "cer", "wer", "bleu", "chrf"]
 
 def test_evaluate_takes_the_test_split_of_the_recipe(seqloom: Seqloom, tiny_run: Path) -> None:
     [body] = seqloom("evaluate", tiny_run, "--json").objects
-    assert set(body) == {"metrics", "count", "signatures", "by_length"}
+    assert set(body) == {"metrics", "count", "signatures", "by_length", "silent"}
     assert list(body["metrics"]) == METRICS
     assert all(0 <= value <= 100 for value in body["metrics"].values())
     assert body["count"] == json.loads((tiny_run / "run.json").read_text())["examples"]["test"]
@@ -31,8 +31,35 @@ def test_evaluate_reads_a_file_as_the_recipe_reads_its_own(seqloom: Seqloom, tin
 
 def test_the_table_of_evaluate_is_whole_in_a_pipe(seqloom: Seqloom, tiny_run: Path) -> None:
     text = seqloom("evaluate", tiny_run).out
-    assert all(f"\n{name} " in text for name in METRICS)
+    assert all(f"\n{name} " in text for name in METRICS if name != "bleu")
     assert "…" not in text
+
+
+def test_a_metric_that_says_nothing_is_left_out_of_the_table_with_the_reason(seqloom: Seqloom, tiny_run: Path) -> None:
+    text = seqloom("evaluate", tiny_run).out
+    assert "\nbleu " not in text
+    assert "bleu: not shown: no reference has four words" in text
+
+
+@pytest.mark.parametrize("command", ["evaluate", "score"])
+def test_a_feature_that_training_never_saw_counts_as_absent_and_is_said(
+    seqloom: Seqloom, tiny_run: Path, here: Path, command: str
+) -> None:
+    (here / "pairs.tsv").write_text("abc\tABC\tnever\nabc\tABC!\tloud\n")
+    answer = seqloom(command, tiny_run, "pairs.tsv")
+    assert answer.code == 0
+    assert "1 examples have features that training never saw" in answer.err
+
+
+def test_aligned_files_are_named_with_a_comma_between(seqloom: Seqloom, here: Path) -> None:
+    words = [f"{a}{b}{c}" for a in "abcde" for b in "abcde" for c in "abcde"]
+    (here / "w.low").write_text("\n".join(words) + "\n")
+    (here / "w.up").write_text("\n".join(words).upper() + "\n")
+    files = ["--source", "w.low", "--target", "w.up", "--validation", "w.low,w.up", "--test", "w.low,w.up"]
+    assert seqloom("train", *files, "--out", "run", *QUICK).code == 0
+    [body] = seqloom("evaluate", "run", "w.low,w.up", "--json").objects
+    assert body["count"] == len(words)
+    assert "figures on test would measure memory" in seqloom("check", *files).out
 
 
 def test_score_prints_probabilities_then_a_summary(seqloom: Seqloom, tiny_run: Path, here: Path) -> None:

@@ -154,3 +154,18 @@ def test_a_closed_pipe_and_a_full_disk_leave_no_traceback(tiny_run: Path) -> Non
 def test_json_lines_stay_whole_for_any_script(seqloom: Seqloom, tiny_run: Path) -> None:
     [line] = seqloom("predict", tiny_run, "--json", given="\u0930\u0935\u093f\u2028x\n").out.strip("\n").split("\n")
     assert json.loads(line)["source"] == "\u0930\u0935\u093f\u2028x"
+
+
+@pytest.mark.parametrize("words", [["w.jsonl"], ["w.csv", "--columns", "source=1"]], ids=" ".join)
+def test_records_are_refused_rather_than_read_as_text(seqloom: Seqloom, tiny_run: Path, here: Path, words: list[str]) -> None:
+    (here / words[0]).write_text('{"source": "abc"}\n')
+    answer = seqloom("predict", tiny_run, *words)
+    assert (answer.code, answer.out) == (2, "")
+    assert "by its ending" in answer.err
+
+
+def test_an_interrupted_prediction_leaves_the_attention_file_as_it_was(seqloom: Seqloom, tiny_run: Path, here: Path) -> None:
+    (here / "weights.npz").write_text("precious")
+    answer = seqloom("predict", tiny_run, "--attention", "weights.npz", "--columns", "source=2", given="abc\n")
+    assert answer.code == 3
+    assert [(path.name, path.read_text()) for path in here.iterdir()] == [("weights.npz", "precious")]

@@ -89,6 +89,9 @@ MISTAKES: list[tuple[list[str], int, str]] = [
     (["--pairs", "w.tsv", "--set", "training.epoch=3", "--out", "run"], 2, "'epochs'"),
     (["--pairs", "w.tsv", "--set", "training.epochs", "--out", "run"], 2, "key.key=value"),
     (["--pairs", "w.doc", "--out", "run"], 2, "does not tell the format"),
+    (["--pairs", "full", "--out", "run"], 3, "full: expected a file, found a directory"),
+    (["--pairs", "w.tsv", "--columns", "source=\u00b2", "--out", "run"], 3, "named '\u00b2'"),
+    (["--pairs", "w.tsv", "--set", "search.forbid=[Q]", "--out", "run"], 2, "search.forbid: the symbol 'Q' is not in"),
     (["--source", "w.tsv", "--out", "run"], 2, "--source and --target go together"),
     (["dates", "--pairs", "w.tsv", "--out", "run"], 2, "either a recipe or data"),
     (["--out", "run"], 2, "either a recipe or data"),
@@ -109,6 +112,7 @@ def test_a_mistake_is_one_clear_sentence_and_leaves_nothing_behind(
     written(here, "tsv")
     (here / "one.tsv").write_text("alone\n")
     (here / "empty.tsv").write_text("")
+    (here / "w.doc").write_text("a\tb\n")
     (here / "header.tsv").write_text("source\ttarget\n")
     (here / "full").mkdir()
     (here / "full" / "thesis.txt").write_text("precious")
@@ -146,3 +150,15 @@ def test_a_terminal_shows_progress_and_samples(here: Path) -> None:
     assert done.returncode == 0, done.stdout
     for part in ("training", "tokens/s", "wanted", "left", "done: run"):
         assert part in done.stdout
+
+
+def test_the_working_folder_cannot_become_a_run(
+    seqloom: Seqloom, here: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = [str(tmp_path / "here" / word) if word.startswith("w.") else word for word in written(here, "tsv")]
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    monkeypatch.chdir(empty)
+    answer = seqloom("train", *files, "--out", ".", *QUICK)
+    assert (answer.code, "Name a folder inside it, such as --out run" in answer.err) == (4, True), answer.err
+    assert not list(empty.iterdir())

@@ -377,3 +377,9 @@ def test_files_that_cannot_be_read_are_named(tmp_path: Path) -> None:
         with pytest.raises(RecipeError) as caught:
             read_recipe(path)
         assert str(caught.value) == message
+
+
+def test_coverage_without_attention_is_refused_at_its_place() -> None:
+    text = "data: {train: p.tsv}\nmodel: {bridge: {kind: initial}}\nsearch: {coverage: 0.5}\n"
+    with pytest.raises(RecipeError, match=r"mine\.yaml:3: search\.coverage: it judges where the model looked"):
+        parse_recipe(text, where="mine.yaml")

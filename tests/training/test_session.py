@@ -137,7 +137,7 @@ def test_data_without_validation_examples_is_refused(tiny_recipe: Recipe, tmp_pa
     data = {**tiny_recipe["data"], "split": {"validation": 0.0, "test": 0.0}}
     with pytest.raises(DataError, match=r"there are no validation examples\. Give more data, name a file in data\.validation"):
         train({**tiny_recipe, "data": data}, tmp_path / "run")
-    with pytest.raises(DataError, match=r"there are no train examples \(\d+ were longer than data\.maximum_length\)"):
+    with pytest.raises(DataError, match=r"there are no train examples: all \d+ are longer than data\.maximum_length\."):
         train({**tiny_recipe, "data": {**tiny_recipe["data"], "maximum_length": 1}}, tmp_path / "run")
     assert not (tmp_path / "run").exists()
 

@@ -42,7 +42,7 @@ def test_no_prediction_is_an_error(tmp_path: Path) -> None:
 
 def test_a_file_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
-    with pytest.raises(WriteError, match=r"file/m\.html: the file could not be written"):
+    with pytest.raises(WriteError, match=r"file/m\.html: could not be written"):
         write_map(samples.characters("cat", "kat"), tmp_path / "file" / "m.html")
 
 

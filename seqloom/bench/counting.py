@@ -1,0 +1,158 @@
+"""How many floating-point operations a model costs: the one place where they are counted.
+
+Only matrix products count, two operations for each multiplication and addition, as is the custom (and as torch's own
+counter does): everything else is of lower order. The way back costs twice the way forward, one product for each factor.
+"""
+
+from dataclasses import dataclass
+from typing import assert_never
+
+from seqloom.data.batches import IntArray
+from seqloom.recipe import sections
+
+_GATES = {"rnn": 1, "gru": 3, "lstm": 4}
+
+
+@dataclass(frozen=True)
+class BatchShape:
+    """What a batch makes a model compute: sentences, source and target positions of all of them (targets with `end`),
+    and pairs of a source and a target position of the same sentence, which attention compares.
+    """  # noqa: D205
+
+    sentences: int
+    source_positions: int
+    target_positions: int
+    pairs: int
+
+    @classmethod
+    def real(cls, source_lengths: IntArray, target_lengths: IntArray) -> "BatchShape":
+        """Real positions only: the useful work. Lengths [B]; those of targets count `end`."""
+        pairs = int((source_lengths * target_lengths).sum())
+        return cls(len(source_lengths), int(source_lengths.sum()), int(target_lengths.sum()), pairs)
+
+    @classmethod
+    def padded(cls, sentences: int, source: int, target: int) -> "BatchShape":
+        """All positions of padded sides [B, S] and [B, T]."""
+        return cls(sentences, sentences * source, sentences * target, sentences * source * target)
+
+
+@dataclass(frozen=True)
+class Operations:
+    """Floating-point operations of a pass forward, and of the pass back."""
+
+    forward: int
+
+    @property
+    def backward(self) -> int:
+        """The way back: the gradients of both factors of every product."""
+        return 2 * self.forward
+
+    @property
+    def total(self) -> int:
+        """Both ways, as in training."""
+        return self.forward + self.backward
+
+
+@dataclass(frozen=True)
+class _Products:
+    """Multiplications per sentence, per source position, per target position, and per pair of them."""
+
+    sentence: int = 0
+    source: int = 0
+    target: int = 0
+    pair: int = 0
+
+    def __add__(self, other: "_Products") -> "_Products":
+        return _Products(
+            self.sentence + other.sentence, self.source + other.source, self.target + other.target, self.pair + other.pair
+        )
+
+
+def count_operations(model: sections.Model, vocabulary_sizes: dict[str, int], shape: BatchShape) -> Operations:
+    """Operations of a recipe's model on a batch of the given shape."""
+    products = _encoder(model.encoder) + _bridge(model) + _decoder(model, vocabulary_sizes["target"])
+    multiplications = (
+        products.sentence * shape.sentences
+        + products.source * shape.source_positions
+        + products.target * shape.target_positions
+        + products.pair * shape.pairs
+    )
+    return Operations(2 * multiplications)
+
+
+def _cell(section: sections.Recurrence, input_size: int) -> int:
+    return _GATES[section.cell] * section.size * (input_size + section.size)
+
+
+def _encoder(section: sections.TextEncoder | None) -> _Products:
+    if section is None:
+        return _Products()
+    directions = 2 if section.bidirectional else 1
+    widths = [section.embedding] + [section.memory_size] * (section.layers - 1)
+    return _Products(source=directions * sum(_cell(section, width) for width in widths))
+
+
+def _decoder(model: sections.Model, vocabulary_size: int) -> _Products:
+    """Cells, the combined vector and the output layer; what a bridge brings in at every step costs here too."""
+    section, bridge = model.decoder, model.bridge
+    size, gates = section.size, _GATES[section.cell]
+    products = _cell(section, section.embedding) + (section.layers - 1) * _cell(section, size) + vocabulary_size * size
+    if isinstance(bridge, sections.AttentionBridge):
+        context = _context_size(model)
+        products += gates * size * context if "input" in bridge.into else 0
+        products += size * (size + context) if "combined" in bridge.into else 0
+        products += vocabulary_size * context if "output" in bridge.into else 0
+        products += gates * size * size if bridge.feed else 0
+    return _Products(target=products)
+
+
+def _bridge(model: sections.Model) -> _Products:
+    """The first state, and what reads the source."""
+    bridge = model.bridge
+    match bridge:
+        case sections.NoBridge():
+            return _Products()
+        case sections.InitialBridge():
+            return _start(model, bridge.start)
+        case sections.EveryStepBridge():
+            # The same context at every step is multiplied once for all of them.
+            same = _GATES[model.decoder.cell] * model.decoder.size * _memory_size(model)
+            return _start(model, bridge.start) + _Products(sentence=same)
+        case sections.AttentionBridge():
+            return _start(model, bridge.start) + _attention(bridge.attention, model.decoder.size, _memory_size(model))
+        case _:
+            assert_never(bridge)
+
+
+def _start(model: sections.Model, start: sections.Start) -> _Products:
+    if start.dense == 0:
+        return _Products()
+    size = model.decoder.size
+    states = model.decoder.layers * (2 if model.decoder.cell == "lstm" else 1)
+    return _Products(sentence=states * (_memory_size(model) * size + (start.dense - 1) * size * size))
+
+
+def _attention(section: sections.Attention, query: int, memory: int) -> _Products:
+    """Keys per source position, the query per target position, scores and the context per pair."""
+    match section:
+        case sections.Dot():
+            return _Products(pair=2 * memory)
+        case sections.Bilinear():
+            return _Products(source=memory * query, pair=query + memory)
+        case sections.Additive(size=size) | sections.Concat(size=size):
+            return _Products(source=memory * size, target=query * size, pair=size + memory)
+        case sections.MultiHead(size=size):
+            return _Products(source=2 * memory * size, target=query * size + size * size, pair=2 * size)
+        case _:
+            assert_never(section)
+
+
+def _memory_size(model: sections.Model) -> int:
+    return 0 if model.encoder is None else model.encoder.memory_size
+
+
+def _context_size(model: sections.Model) -> int:
+    bridge = model.bridge
+    if isinstance(bridge, sections.AttentionBridge) and isinstance(bridge.attention, sections.MultiHead):
+        return bridge.attention.size
+    return _memory_size(model)

@@ -1,0 +1,128 @@
+"""Where examples come from, and how text becomes symbols."""
+
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+
+from seqloom.recipe.sections.base import Fraction, Positive, Section
+
+
+class VocabularySection(Section):
+    """What all vocabularies share."""
+
+    lowercase: bool = False
+    normalise: Literal["none", "nfc", "nfd", "nfkc", "nfkd"] = "nfc"
+    begin_end: bool = False
+    """Put `begin` and `end` around a source (a target always has them)."""
+
+
+class Characters(VocabularySection):
+    """One symbol per character, or per grapheme cluster (what a reader calls a character)."""
+
+    kind: Literal["characters"] = "characters"
+    graphemes: bool = False
+    minimum_count: Positive = 1
+
+
+class Words(VocabularySection):
+    """One symbol per word or punctuation mark; rarer words than `minimum_count` are unknown."""
+
+    kind: Literal["words"] = "words"
+    size: Positive | None = None
+    minimum_count: Positive = 1
+
+
+class Symbols(VocabularySection):
+    """One symbol per piece between spaces: phonemes, tags, tokenised text."""
+
+    kind: Literal["symbols"] = "symbols"
+    size: Positive | None = None
+    minimum_count: Positive = 1
+
+
+class Bpe(VocabularySection):
+    """Subwords by byte-pair encoding."""
+
+    kind: Literal["bpe"] = "bpe"
+    size: Annotated[int, Field(ge=8)] = 8000
+
+
+class Unigram(VocabularySection):
+    """Subwords by a unigram language model."""
+
+    kind: Literal["unigram"] = "unigram"
+    size: Annotated[int, Field(ge=8)] = 8000
+
+
+Vocabulary = Annotated[Characters | Words | Symbols | Bpe | Unigram, Field(discriminator="kind")]
+
+ColumnName = Annotated[int, Field(ge=1)] | str
+"""A column by its number, counted from 1, or by its name in the header line."""
+
+
+class Columns(Section):
+    """Which columns of a table hold what."""
+
+    source: ColumnName = 1
+    target: ColumnName = 2
+    weight: ColumnName | None = None
+    features: tuple[ColumnName, ...] = ()
+
+
+class Aligned(Section):
+    """Two text files, line i of one belonging to line i of the other."""
+
+    source: str | tuple[str, ...]
+    target: str | tuple[str, ...]
+
+
+Files = str | tuple[str, ...] | Aligned
+
+
+class Split(Section):
+    """Shares of `train` that become validation and test, chosen by a hash of the source: equal sources stay together."""
+
+    validation: Fraction = 0.05
+    test: Fraction = 0.05
+
+    @model_validator(mode="after")
+    def _something_is_left(self) -> Self:
+        if self.validation + self.test >= 1:
+            raise ValueError(
+                f"validation {self.validation} and test {self.test} leave nothing to train on. Make their sum less than 1"
+            )
+        return self
+
+
+class Vocabularies(Section):
+    """One vocabulary per side, or one for both (`shared`: the source's section then serves both)."""
+
+    source: Vocabulary = Characters()
+    target: Vocabulary = Characters()
+    shared: bool = False
+
+
+class Data(Section):
+    """Where examples come from and how text becomes symbols."""
+
+    builtin: Literal["dates"] | None = None
+    train: Files | None = None
+    validation: Files | None = None
+    test: Files | None = None
+    split: Split = Split()
+    format: Literal["auto", "tsv", "csv", "jsonl", "parquet", "text"] = "auto"
+    columns: Columns = Columns()
+    vocabularies: Vocabularies = Vocabularies()
+    maximum_length: Positive = 500
+    """Longer sides, in symbols, are left out of training, counted and reported."""
+
+    @model_validator(mode="after")
+    def _one_origin(self) -> Self:
+        for name in ("train", "validation", "test"):
+            if getattr(self, name) == ():
+                raise ValueError(f"`{name}` lists no files. Name at least one, or leave `{name}` out")
+        if self.builtin is None and self.train is None:
+            raise ValueError("give `train` (a file or a list of files) or `builtin` (the name of a built-in task)")
+        if self.builtin is not None and (self.train or self.validation or self.test):
+            raise ValueError("`builtin` brings its own examples: remove `train`, `validation` and `test`, or remove `builtin`")
+        return self

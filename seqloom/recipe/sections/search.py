@@ -1,0 +1,56 @@
+"""How outputs are found."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from seqloom.recipe.sections.base import Count, Positive, Section
+
+
+class SearchSection(Section):
+    """What all searches share. The longest output is `length_factor * source length + length_extra` symbols, `end` included."""
+
+    length_factor: Annotated[float, Field(ge=0)] = 2.0
+    length_extra: Count = 10
+    minimum_length: Count = 0
+    """So many symbols before `end` may come."""
+    forbid: tuple[str, ...] = ()
+    """Symbols that may not be written, as they stand in the vocabulary."""
+
+
+class Greedy(SearchSection):
+    """The most probable symbol at every step (S1)."""
+
+    kind: Literal["greedy"] = "greedy"
+
+
+class Beam(SearchSection):
+    """Keep the `width` best beginnings at every step (S3); the final choice is by `log_prob / length^length_power` (S4)."""
+
+    kind: Literal["beam"] = "beam"
+    width: Positive = 5
+    length_power: Annotated[float, Field(ge=0)] = 1.0
+    coverage: Annotated[float, Field(ge=0)] = 0.0
+    """Weight of `sum_j log(min(1, sum_t a_jt))`, which prefers outputs that looked at every source position."""
+
+
+class Sample(SearchSection):
+    """Draw symbols at random: `count` outputs per source, best first."""
+
+    kind: Literal["sample"] = "sample"
+    count: Positive = 1
+    temperature: Annotated[float, Field(gt=0)] = 1.0
+    top_k: Positive | None = None
+    top_p: Annotated[float, Field(gt=0, le=1)] | None = None
+    seed: Count = 1
+
+
+class Exhaustive(SearchSection):
+    """Every sequence up to the longest length (S2); for tiny vocabularies only."""
+
+    kind: Literal["exhaustive"] = "exhaustive"
+    count: Positive = 5
+    length_power: Annotated[float, Field(ge=0)] = 1.0
+
+
+Search = Annotated[Greedy | Beam | Sample | Exhaustive, Field(discriminator="kind")]

@@ -1,0 +1,121 @@
+"""How a model learns, and when it is judged and saved."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from seqloom.recipe.sections.base import Count, Fraction, Positive, Section
+
+Metric = Literal["loss", "exact_match", "symbol_error_rate", "cer", "wer", "bleu", "chrf"]
+
+
+class Adam(Section):
+    """Adam; `epsilon` is torch's eps."""
+
+    kind: Literal["adam"] = "adam"
+    betas: tuple[Fraction, Fraction] = (0.9, 0.999)
+    epsilon: Annotated[float, Field(gt=0)] = 1e-8
+
+
+class AdamW(Section):
+    """Adam with decoupled weight decay."""
+
+    kind: Literal["adamw"] = "adamw"
+    betas: tuple[Fraction, Fraction] = (0.9, 0.999)
+    epsilon: Annotated[float, Field(gt=0)] = 1e-8
+    weight_decay: Annotated[float, Field(ge=0)] = 0.01
+
+
+class Sgd(Section):
+    """Gradient descent, with momentum if wanted."""
+
+    kind: Literal["sgd"] = "sgd"
+    momentum: Fraction = 0.0
+    weight_decay: Annotated[float, Field(ge=0)] = 0.0
+
+
+Optimiser = Annotated[Adam | AdamW | Sgd, Field(discriminator="kind")]
+
+
+class Constant(Section):
+    """The learning rate stays, after `warmup` steps of linear rise."""
+
+    kind: Literal["constant"] = "constant"
+    warmup: Count = 0
+
+
+class Linear(Section):
+    """Linear fall to `final` times the learning rate at the last step, after `warmup`."""
+
+    kind: Literal["linear"] = "linear"
+    warmup: Count = 0
+    final: Annotated[float, Field(ge=0, le=1)] = 0.0
+
+
+class Cosine(Section):
+    """Half a cosine down to `final` times the learning rate at the last step, after `warmup`."""
+
+    kind: Literal["cosine"] = "cosine"
+    warmup: Count = 0
+    final: Annotated[float, Field(ge=0, le=1)] = 0.0
+
+
+class InverseSqrt(Section):
+    """Falls as 1/sqrt(step) after `warmup`."""
+
+    kind: Literal["inverse_sqrt"] = "inverse_sqrt"
+    warmup: Positive = 1000
+
+
+class Plateau(Section):
+    """Multiplied by `factor` whenever `patience` validations bring nothing better."""
+
+    kind: Literal["plateau"] = "plateau"
+    warmup: Count = 0
+    factor: Annotated[float, Field(gt=0, lt=1)] = 0.5
+    patience: Positive = 1
+
+
+Schedule = Annotated[Constant | Linear | Cosine | InverseSqrt | Plateau, Field(discriminator="kind")]
+
+
+class Validation(Section):
+    """When the model is judged, and by what."""
+
+    every_steps: Positive | None = None
+    """Validate every so many steps; once an epoch if not given. The last step is always validated."""
+    metric: Metric = "loss"
+    examples: Positive = 500
+    """How many validation examples are decoded (greedily) for metrics and samples; the loss is over all of them."""
+    patience: Positive | None = None
+    """Stop after so many validations without an improvement."""
+
+
+class Checkpoint(Section):
+    """How often the state of training is saved, whichever comes first."""
+
+    seconds: Annotated[float, Field(gt=0)] = 60.0
+    steps: Positive | None = None
+
+
+class Training(Section):
+    """How the model learns."""
+
+    epochs: Positive = 10
+    steps: Positive | None = None
+    """Stop after so many updates, even within an epoch."""
+    batch_tokens: Positive = 4000
+    """A batch holds at most so many symbols on its longer side, padding included."""
+    batch_size: Positive | None = None
+    accumulate: Positive = 1
+    optimiser: Optimiser = Adam()
+    learning_rate: Annotated[float, Field(gt=0)] = 1e-3
+    schedule: Schedule = Constant()
+    clip: Annotated[float, Field(gt=0)] | None = 1.0
+    label_smoothing: Fraction = 0.0
+    average: Literal["tokens", "sequences"] = "tokens"
+    validation: Validation = Validation()
+    checkpoint: Checkpoint = Checkpoint()
+    precision: Literal["auto", "fp32", "bf16"] = "auto"
+    threads: Positive | None = None
+    tensorboard: bool = False

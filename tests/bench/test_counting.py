@@ -1,0 +1,103 @@
+"""The operations counted by hand are those that torch counts while a model computes."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch.utils.flop_counter import FlopCounterMode
+
+from bench.tiny import TINY
+from seqloom.bench.counting import BatchShape, count_operations
+from seqloom.bench.textbook import IGNORED, Textbook, tensors
+from seqloom.bench.workloads import TRANSLATION
+from seqloom.data.batches import Batch, Padded
+from seqloom.models.encoder_decoder import EncoderDecoder
+from seqloom.recipe import sections
+
+SIZES = {"source": 40, "target": 50}
+SENTENCES, SOURCE, TARGET = 8, 24, 21
+"""Equally long sequences, so that padding does not matter; long, so that the first step does not either."""
+
+
+def batch() -> Batch:
+    generator = np.random.default_rng(1)
+
+    def drawn(size: int, length: int) -> Padded:
+        return Padded(generator.integers(3, size, (SENTENCES, length)), np.full(SENTENCES, length))
+
+    weights = np.ones(SENTENCES, dtype=np.float32)
+    return Batch({"source": drawn(SIZES["source"], SOURCE)}, drawn(SIZES["target"], TARGET - 1), weights, ())
+
+
+@pytest.mark.filterwarnings("ignore:TF32")
+def test_the_textbook_costs_what_is_counted() -> None:
+    model = Textbook(TINY.model, SIZES)
+    source, lengths, inputs, labels = tensors(batch())
+    # The counter does not look into oneDNN's LSTM, which torch takes for equally long sequences.
+    with torch.backends.mkldnn.flags(enabled=False), FlopCounterMode(display=False) as counter:
+        logits = model(source, lengths, inputs)
+        forward = counter.get_total_flops()
+        loss = torch.nn.functional.cross_entropy(logits.flatten(0, 1), labels.flatten(), ignore_index=IGNORED)
+        torch.autograd.backward(loss)
+    operations = count_operations(TINY.model, SIZES, BatchShape.padded(SENTENCES, SOURCE, TARGET))
+    assert operations.forward == pytest.approx(forward, rel=0.01)
+    assert operations.total == pytest.approx(counter.get_total_flops(), rel=0.03)
+
+
+ENCODER = {"size": 12, "embedding": 10}
+DECODER = {"size": 24, "embedding": 14}
+MODELS: dict[str, dict[str, Any]] = {
+    "language model": {"encoder": None, "bridge": {"kind": "none"}},
+    "initial": {"bridge": {"kind": "initial", "start": {"dense": 2}}},
+    "every step": {"bridge": {"kind": "every_step"}, "decoder": {**DECODER, "cell": "lstm"}},
+    "dot": {"bridge": {"kind": "attention", "into": ["output"], "attention": {"kind": "dot"}, "start": {"dense": 0}}},
+    "bilinear, fed": {
+        "bridge": {
+            "kind": "attention",
+            "query": "current",
+            "into": ["combined"],
+            "feed": True,
+            "attention": {"kind": "bilinear"},
+        },
+        "decoder": {**DECODER, "cell": "rnn"},
+    },
+    "concat, layers": {
+        "encoder": {**ENCODER, "layers": 2, "cell": "lstm"},
+        "decoder": {**DECODER, "layers": 2},
+        "bridge": {"kind": "attention", "attention": {"kind": "concat", "size": 9}},
+    },
+    "heads": {
+        "encoder": {**ENCODER, "bidirectional": False},
+        "bridge": {
+            "kind": "attention",
+            "into": ["input", "output"],
+            "attention": {"kind": "multi_head", "heads": 2, "size": 8},
+        },
+    },
+}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_every_kind_of_model_costs_what_is_counted(name: str) -> None:
+    section = sections.Model.model_validate({"encoder": ENCODER, "decoder": DECODER, **MODELS[name]})
+    model = EncoderDecoder(section, SIZES, written_out=False)
+    with FlopCounterMode(display=False) as counter:
+        total = model.log_probs(batch()).sum()
+        forward = counter.get_total_flops()
+        torch.autograd.backward(total)
+    operations = count_operations(section, SIZES, BatchShape.padded(SENTENCES, SOURCE, TARGET))
+    assert operations.forward == pytest.approx(forward, rel=0.01)
+    assert operations.total == pytest.approx(counter.get_total_flops(), rel=0.04)
+
+
+def test_padding_is_no_useful_work() -> None:
+    real = BatchShape.real(np.array([2, 4]), np.array([3, 5]))
+    assert real == BatchShape(sentences=2, source_positions=6, target_positions=8, pairs=26)
+    assert BatchShape.padded(2, 4, 5) == BatchShape(sentences=2, source_positions=8, target_positions=10, pairs=40)
+
+
+def test_a_step_of_the_translation_model_costs_about_15_million_operations_a_row() -> None:
+    step = BatchShape(sentences=0, source_positions=0, target_positions=1, pairs=13)
+    operations = count_operations(TRANSLATION.model, {"source": 5_900, "target": 7_900}, step)
+    assert operations.forward == pytest.approx(15e6, rel=0.01)
