@@ -8,10 +8,10 @@ import argparse
 
 from torch.profiler import ProfilerActivity, profile
 
-from seqloom.bench.measuring import computing, precision_here
+from seqloom.bench.measuring import precision_here
 from seqloom.bench.training import SIDES, TrainSettings, open_trainee
 from seqloom.bench.workloads import WORKLOADS, open_pairs
-from seqloom.training.machine import choose_threads
+from seqloom.training.machine import choose_threads, computing
 
 UPDATES = 6
 

@@ -10,7 +10,7 @@ import numpy as np
 from seqloom.backends import OpenedModel
 from seqloom.bench.copying import copy_weights
 from seqloom.bench.decisive import make_decisive
-from seqloom.bench.measuring import Deadline, Progress, computing, timed
+from seqloom.bench.measuring import Deadline, Progress, timed
 from seqloom.bench.textbook import Textbook, beam_search, greedy_search
 from seqloom.bench.training import SIDES, Batches, SideName
 from seqloom.bench.workloads import Pairs, Workload, open_pairs
@@ -21,6 +21,7 @@ from seqloom.models.stepper import TorchStepper
 from seqloom.predict import Predictor
 from seqloom.recipe import sections
 from seqloom.search.settings import longest_outputs
+from seqloom.training.machine import computing
 
 Outputs = list[tuple[str, ...]]
 """The symbols of each output, `end` included."""

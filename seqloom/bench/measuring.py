@@ -3,8 +3,7 @@
 import statistics
 import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Literal
 
@@ -24,19 +23,6 @@ _TYPES: dict[Precision, torch.dtype] = {"fp32": torch.float32, "bf16": torch.bfl
 def precision_here(wanted: Literal["auto", "fp32", "bf16"]) -> Precision:
     """The precision asked for; `auto` is what training would take on this machine's processor."""
     return choose_precision(wanted, torch.device("cpu"))
-
-
-@contextmanager
-def computing(threads: int) -> Iterator[None]:
-    """The settings that training computes with, for both sides alike: threads, and numbers next to zero as zero."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(threads)
-    torch.set_flush_denormal(True)
-    try:
-        yield
-    finally:
-        torch.set_flush_denormal(False)
-        torch.set_num_threads(before)
 
 
 def timed(work: Callable[[], object]) -> float:

@@ -2,9 +2,10 @@
 
 import sys
 
-from seqloom.bench.measuring import computing, peak_mb
+from seqloom.bench.measuring import peak_mb
 from seqloom.bench.training import SIDES, SideName, TrainSettings, open_trainee
 from seqloom.bench.workloads import open_pairs
+from seqloom.training.machine import computing
 
 
 def measure_peak(side: SideName, settings: TrainSettings) -> float:

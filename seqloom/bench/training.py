@@ -12,7 +12,7 @@ import torch
 
 from seqloom.bench.copying import copy_weights
 from seqloom.bench.counting import BatchShape, count_operations
-from seqloom.bench.measuring import Deadline, MatrixRates, Progress, computing, timed
+from seqloom.bench.measuring import Deadline, MatrixRates, Progress, timed
 from seqloom.bench.textbook import IGNORED, Textbook, train_step
 from seqloom.bench.workloads import Pairs, Workload, grouped_batches, open_pairs, padding, random_batches, spread_out
 from seqloom.data.batches import IntArray
@@ -20,7 +20,7 @@ from seqloom.data.prepared import SOURCE, TARGET
 from seqloom.models.encoder_decoder import build_model
 from seqloom.recipe import sections
 from seqloom.training.loop import batch_lengths, update
-from seqloom.training.machine import Precision
+from seqloom.training.machine import Precision, computing
 from seqloom.training.optimisation import build_optimiser
 
 Batches = Literal["grouped", "random"]

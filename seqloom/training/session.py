@@ -10,8 +10,6 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-import torch
-
 from seqloom.backends import open_vocabularies
 from seqloom.data.batches import plan_epoch
 from seqloom.data.corpus import Corpus, SplitName
@@ -25,7 +23,7 @@ from seqloom.runs import RunFolder
 from seqloom.training.card import model_card
 from seqloom.training.display import Display, SilentDisplay
 from seqloom.training.loop import Progress, batch_lengths, fit
-from seqloom.training.machine import Precision, choose_precision, choose_threads, describe
+from seqloom.training.machine import Precision, choose_precision, choose_threads, computing, describe
 from seqloom.training.validation import Judge
 
 
@@ -69,7 +67,7 @@ def _train(run: RunFolder, prepared: Prepared, display: Display) -> Outcome:
     sizes = {name: vocabulary.size for name, vocabulary in prepared.vocabularies.items()}
     model = build_model(recipe, sizes).to(choose_device(recipe.device))
     display.say(_greeting(recipe, prepared, model, precision, run))
-    with _computing(int(run.facts["threads"])), _stops_politely() as stop_wanted:
+    with computing(int(run.facts["threads"])), _stops_politely() as stop_wanted:
         progress = fit(
             model,
             prepared.splits["train"],
@@ -196,19 +194,6 @@ def _greeting(recipe: Recipe, prepared: Prepared, model: EncoderDecoder, precisi
         f"examples: {counts}{too_long}; symbols: {sizes}; parameters: {model.num_parameters:,}; "
         f"{precision} on {model.device}, threads: {run.facts['threads']}"
     )
-
-
-@contextmanager
-def _computing(threads: int) -> Iterator[None]:
-    """Settings of the whole process, taken back afterwards: threads, and numbers next to zero as zero, which is faster."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(threads)
-    torch.set_flush_denormal(True)
-    try:
-        yield
-    finally:
-        torch.set_flush_denormal(False)
-        torch.set_num_threads(before)
 
 
 @contextmanager
