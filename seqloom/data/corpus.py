@@ -48,11 +48,6 @@ class Corpus:
         return share > 0
 
     @property
-    def has_features(self) -> bool:
-        """Whether examples may carry features."""
-        return self.data.builtin is not None or bool(self.data.columns.features)
-
-    @property
     def files(self) -> tuple[Path, ...]:
         """Every file that the recipe names."""
         return tuple(path for split in SPLITS for path in _paths(getattr(self.data, split)))

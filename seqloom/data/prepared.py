@@ -10,10 +10,9 @@ import shutil
 import tempfile
 import time
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
-from itertools import compress, islice
 from pathlib import Path
 
 import numpy as np
@@ -21,19 +20,16 @@ import numpy.typing as npt
 
 from seqloom.data.batches import Batch, FloatArray, IntArray, Padded
 from seqloom.data.corpus import SPLITS, Corpus, SplitName
-from seqloom.data.examples import Example, Origin
-from seqloom.data.vocabulary import Sequences, Vocabulary, VocabularyBuilder
+from seqloom.data.examples import Origin
+from seqloom.data.spool import SOURCE, TARGET, Chunk, Progress, SideEncoder, Spool, smallest
+from seqloom.data.vocabulary import Sequences, Vocabulary
 from seqloom.errors import DataError, RunError, WriteError
 
-SOURCE = "source"
-TARGET = "target"
+__all__ = ["SOURCE", "TARGET", "Prepared", "PreparedSplit", "cache_folder", "prepare"]
+
 _VERSION = 2
-_CHUNK = 16384
 _DRAFT_SECONDS = 24 * 3600.0
 """A half-made preparation that nobody has touched for so long belongs to a process that was killed."""
-
-Progress = Callable[[str, int], None]
-"""Called now and then with what is being done and how many examples are done."""
 
 
 @dataclass(frozen=True)
@@ -129,10 +125,13 @@ def _make(corpus: Corpus, folder: Path, given: Mapping[str, Vocabulary] | None, 
     draft = Path(tempfile.mkdtemp(dir=folder.parent, prefix="draft-"))
     try:
         fingerprint = corpus.fingerprint()
-        vocabularies = given or build_vocabularies(corpus, progress)
-        for name, vocabulary in vocabularies.items():
-            (draft / f"{name}.json").write_text(vocabulary.to_json(), encoding="utf-8")
-        facts = _write_splits(corpus, vocabularies, draft, progress)
+        with closing(Spool(corpus, draft / "spool", given)) as spool:
+            spool.read(progress)
+            vocabularies = given or spool.build_vocabularies()
+            for name, vocabulary in vocabularies.items():
+                (draft / f"{name}.json").write_text(vocabulary.to_json(), encoding="utf-8")
+            facts = _write_splits(corpus, spool, vocabularies, draft, progress)
+        shutil.rmtree(draft / "spool")
         checksums = {str(path.relative_to(draft)): _checksum(path) for path in sorted(draft.rglob("*")) if path.is_file()}
         body = {"fingerprint": fingerprint, "splits": facts, "checksums": checksums}
         (draft / "prepared.json").write_text(json.dumps(body), encoding="utf-8")
@@ -140,30 +139,6 @@ def _make(corpus: Corpus, folder: Path, given: Mapping[str, Vocabulary] | None, 
             draft.rename(folder)
     finally:
         shutil.rmtree(draft, ignore_errors=True)
-
-
-def build_vocabularies(corpus: Corpus, progress: Progress = lambda what, count: None) -> dict[str, Vocabulary]:
-    """The vocabularies of both sides, from the training split alone, in one reading."""
-    wanted = corpus.data.vocabularies
-    source = VocabularyBuilder(wanted.source)
-    target = source if wanted.shared else VocabularyBuilder(wanted.target)
-    features: dict[str, None] = {}
-    done = 0
-    for chunk in _chunks(corpus.examples("train")):
-        sources, targets = [example.sources[SOURCE] for example in chunk], [example.target or "" for example in chunk]
-        if wanted.shared:  # alternating, so that a sample has both sides of the same examples
-            source.add([text for pair in zip(sources, targets, strict=True) for text in pair])
-        else:
-            source.add(sources)
-            target.add(targets)
-        for example in chunk:
-            features.update(dict.fromkeys(example.features))
-        done += len(chunk)
-        progress("reading the training data", done)
-        if source.full and target.full and not corpus.has_features:
-            break
-    built = source.build().with_features(sorted(features))
-    return {SOURCE: built, TARGET: built if wanted.shared else target.build()}
 
 
 class _SideWriter:
@@ -193,90 +168,65 @@ class _SplitWriter:
         self._folder = folder
         self._longest = longest
         self._sides = {
-            name: _SideWriter(folder / f"{name}.ids", _smallest(vocabularies[name].size)) for name in (SOURCE, TARGET)
+            name: _SideWriter(folder / f"{name}.ids", smallest(vocabularies[name].size)) for name in (SOURCE, TARGET)
         }
-        self._files: dict[str, int] = {}
+        self._files: Mapping[str, int] = {}
         self._weights = [np.zeros(0, dtype=np.float32)]
         self._places = [np.zeros((0, 2), dtype=np.int64)]
         self._dropped = 0
         self.done = 0
 
-    def write(self, chunk: Sequence[Example], sources: Sequences, targets: Sequences) -> None:
+    def write(self, chunk: Chunk, sides: Mapping[str, Sequences]) -> None:
         """Append the examples of a chunk, given with their encoded sides."""
-        kept = (sources.lengths <= self._longest) & (targets.lengths <= self._longest)
-        self._sides[SOURCE].append(sources.kept(kept))
-        self._sides[TARGET].append(targets.kept(kept))
-        examples = chunk if kept.all() else list(compress(chunk, kept))
-        self._weights.append(np.asarray([example.weight for example in examples], dtype=np.float32))
-        self._places.append(self._places_of(examples))
-        self._dropped += len(chunk) - len(examples)
-        self.done += len(chunk)
+        kept = np.all([side.lengths <= self._longest for side in sides.values()], axis=0)
+        for name, side in sides.items():
+            self._sides[name].append(side.kept(kept))
+        self._weights.append(chunk.weights[kept])
+        self._places.append(chunk.places[kept])
+        self._files = chunk.files
+        self._dropped += int((~kept).sum())
+        self.done += len(kept)
 
     def finish(self) -> dict[str, object]:
         """Write what is known only at the end, and say what a reader must know."""
         for name, side in self._sides.items():
             side.close()
             np.save(self._folder / f"{name}.offsets.npy", side.offsets())
+        places = np.concatenate(self._places)
+        used, places[:, 0] = np.unique(places[:, 0], return_inverse=True)  # of some files nothing may be left
+        np.save(self._folder / "places.npy", places)
         np.save(self._folder / "weights.npy", np.concatenate(self._weights))
-        np.save(self._folder / "places.npy", np.concatenate(self._places))
+        names = list(self._files)
         kinds = {name: str(side.kind) for name, side in self._sides.items()}
-        return {"files": list(self._files), "dropped": self._dropped, "kinds": kinds}
+        return {"files": [names[file] for file in used], "dropped": self._dropped, "kinds": kinds}
 
     def close(self) -> None:
         for side in self._sides.values():
             side.close()
 
-    def _places_of(self, examples: Sequence[Example]) -> IntArray:
-        origins = [example.origin for example in examples]
-        for file in dict.fromkeys(origin.file for origin in origins):
-            self._files.setdefault(file, len(self._files))
-        places = np.empty((len(origins), 2), dtype=np.int64)
-        places[:, 0] = [self._files[origin.file] for origin in origins]
-        places[:, 1] = [origin.line for origin in origins]
-        return places
-
 
 def _write_splits(
-    corpus: Corpus, vocabularies: Mapping[str, Vocabulary], folder: Path, progress: Progress
+    corpus: Corpus, spool: Spool, vocabularies: Mapping[str, Vocabulary], folder: Path, progress: Progress
 ) -> dict[SplitName, dict[str, object]]:
-    """Encode all splits in one reading of the files, each into a folder of its own."""
-    source, target = vocabularies[SOURCE].bulk(), vocabularies[TARGET].bulk()
-    with ExitStack() as open_files:
-        writers: dict[SplitName, _SplitWriter] = {}
+    """Encode all splits, each into a folder of its own."""
+    encoders = {name: SideEncoder(side, vocabularies[name]) for name, side in spool.sides.items()}
+    writers: dict[SplitName, _SplitWriter] = {}
+    with ExitStack() as opened:
         for split in filter(corpus.has, SPLITS):
             writers[split] = _SplitWriter(folder / split, vocabularies, corpus.data.maximum_length)
-            open_files.callback(writers[split].close)
-
-        def write(split: SplitName, chunk: Sequence[Example]) -> None:
-            features = [_known(example.features, vocabularies[SOURCE]) for example in chunk]
-            sources = source.sources([example.sources[SOURCE] for example in chunk], features)
-            writers[split].write(chunk, sources, target.targets([example.target or "" for example in chunk]))
-            progress(f"encoding the {split} data", writers[split].done)
-
-        waiting: dict[SplitName, list[Example]] = {split: [] for split in writers}
-        for split, example in corpus.everything():
-            waiting[split].append(example)
-            if len(waiting[split]) == _CHUNK:
-                write(split, waiting[split])
-                waiting[split] = []
-        for split, rest in waiting.items():
-            if rest:
-                write(split, rest)
+            opened.callback(writers[split].close)
+        for chunk in spool.chunks:
+            sides = {name: encoder.encode(chunk.sides[name]) for name, encoder in encoders.items()}
+            sides[SOURCE] = vocabularies[SOURCE].framed(sides[SOURCE], _known_features(chunk, vocabularies[SOURCE]))
+            writers[chunk.split].write(chunk, sides)
+            progress(f"encoding the {chunk.split} data", writers[chunk.split].done)
         return {split: writer.finish() for split, writer in writers.items()}
 
 
-def _known(features: Sequence[str], vocabulary: Vocabulary) -> Sequence[str]:
+def _known_features(chunk: Chunk, vocabulary: Vocabulary) -> list[list[str]]:
     """A feature that only validation or test has cannot have been learnt: it counts as absent there."""
-    return [feature for feature in features if feature in vocabulary.features] if features else ()
-
-
-def _chunks(examples: Iterator[Example]) -> Iterator[list[Example]]:
-    while chunk := list(islice(examples, _CHUNK)):
-        yield chunk
-
-
-def _smallest(size: int) -> np.dtype[np.unsignedinteger]:
-    return np.dtype(np.uint16 if size <= 2**16 else np.uint32)
+    features = chunk.features or [()] * len(chunk.weights)
+    return [[feature for feature in one if feature in vocabulary.features] for one in features]
 
 
 def _open(folder: Path) -> Prepared:

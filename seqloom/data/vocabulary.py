@@ -3,13 +3,14 @@
 A vocabulary is a tokenizers pipeline (normaliser, splitter, model, decoder) whose first ids are `begin`, `end` and
 `unknown`, followed by the symbols of the text and, last, the features: leading source symbols such as a language tag.
 
-Large corpora are read word by word: in every kind but `characters` the symbols of a text are those of its words, one after
-the other, and words repeat. So each distinct word goes through the pipeline once, which is many times faster than all texts.
+A corpus need not go through the pipeline text by text: in every kind but `characters` the symbols of a text are those of its
+words, one after the other, and words repeat. `parts_of` cuts texts into what can be encoded and counted once.
 """
 
 import json
+import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 from typing import Any, assert_never
@@ -32,8 +33,6 @@ _UNKNOWN_NAME = SPECIALS[UNKNOWN]
 _SUBWORD_SAMPLE = 2_000_000
 """Subwords are learnt from at most so many texts, the first ones: more change the pieces little and cost memory."""
 _CHUNK = 16384
-_MOST_WORDS = 200_000
-"""An encoder remembers about so many words (some 50 MB) before it forgets them all and begins anew."""
 _SEQUENCE = 10_000
 """How many characters of counted pieces a trainer is given at once: enough for a thread to be worth it."""
 
@@ -57,10 +56,6 @@ class Sequences:
     def __len__(self) -> int:
         return len(self.lengths)
 
-    def apart(self) -> list[IdArray]:
-        """Each sequence as an array of its own."""
-        return np.split(self.ids, np.cumsum(self.lengths)[:-1]) if len(self) else []
-
     def kept(self, wanted: npt.NDArray[np.bool_]) -> "Sequences":
         """The sequences for which `wanted` [N] is True."""
         return self if wanted.all() else Sequences(self.ids[np.repeat(wanted, self.lengths)], self.lengths[wanted])
@@ -70,6 +65,12 @@ class Sequences:
         """Lay sequences one after the other."""
         lengths = np.fromiter(map(len, sequences), dtype=np.int64, count=len(sequences))
         return cls(np.fromiter(chain.from_iterable(sequences), dtype=np.int64, count=int(lengths.sum())), lengths)
+
+    def chained(self, numbers: npt.NDArray[np.integer], counts: IdArray) -> "Sequences":
+        """Longer sequences made of these: the first of the first counts[0] numbers, the second of the next counts[1] ones."""
+        lengths = self.lengths[numbers]
+        ids = self.ids[_positions((np.cumsum(self.lengths) - self.lengths)[numbers], lengths)]
+        return Sequences(ids, np.add.reduceat(lengths, np.cumsum(counts) - counts))
 
     @classmethod
     def joined(cls, parts: Sequence["Sequences"]) -> "Sequences":
@@ -115,6 +116,11 @@ class Vocabulary:
         return Vocabulary(self._tokenizer, begin_end=self._begin_end, features=features)
 
     @property
+    def by_words(self) -> bool:
+        """Whether the symbols of a text are those of its words: only `characters` has symbols for the spaces between."""
+        return not isinstance(self._tokenizer.pre_tokenizer, pre_tokenizers.Split)
+
+    @property
     def feature_ids(self) -> tuple[int, ...]:
         """The ids of the features: symbols that are read, never written."""
         return tuple(self._feature_ids.values())
@@ -134,16 +140,20 @@ class Vocabulary:
         return Encoded(ids, tuple(self.symbol(int(one)) for one in ids), spans)
 
     def encode_sources(self, texts: Sequence[str], features: Sequence[Sequence[str]]) -> list[IdArray]:
-        """Many sources at once; ids only."""
-        return self.bulk().sources(texts, features).apart()
+        """Many sources at once, on all cores; ids only."""
+        framed = self.framed(self.encode_parts(texts), features)
+        return np.split(framed.ids, np.cumsum(framed.lengths)[:-1]) if texts else []
 
     def encode_targets(self, texts: Sequence[str]) -> list[IdArray]:
-        """Many targets at once: ids without `begin` and `end`, which a Batch adds."""
-        return self.bulk().targets(texts).apart()
+        """Many targets at once, on all cores: ids without `begin` and `end`, which a Batch adds."""
+        return [np.asarray(one.ids, dtype=np.int64) for one in self._tokenizer.encode_batch_fast(list(texts))]
 
-    def bulk(self) -> "BulkEncoder":
-        """An encoder for a whole corpus, chunk by chunk."""
-        return BulkEncoder(self._tokenizer, self.framed)
+    def encode_parts(self, parts: Sequence[str]) -> Sequences:
+        """Many texts, or parts of them, at once, on all cores. What tokenizers says of each is dropped chunk by chunk."""
+        starts = range(0, len(parts), _CHUNK)
+        chunks = (self._tokenizer.encode_batch_fast(list(parts[start : start + _CHUNK])) for start in starts)
+        encoded = [Sequences.of([one.ids for one in chunk]) for chunk in chunks] or [Sequences.of([])]
+        return Sequences(np.concatenate([one.ids for one in encoded]), np.concatenate([one.lengths for one in encoded]))
 
     def decode(self, ids: Iterable[int]) -> str:
         """The text that the symbols spell; `begin`, `end` and features spell nothing."""
@@ -217,60 +227,14 @@ class Vocabulary:
         return self._feature_ids[feature]
 
 
-class BulkEncoder:
-    """Encodes chunk after chunk of texts, and remembers the words it has met."""
-
-    def __init__(self, tokenizer: Tokenizer, framed: Callable[[Sequences, Sequence[Sequence[str]]], Sequences]) -> None:
-        self._tokenizer = tokenizer
-        self._framed = framed
-        self._by_words = _by_words(tokenizer)
-        self._numbers: dict[str, int] = {}
-        self._known = Sequences.of([])
-        self._starts = self._known.lengths
-
-    def sources(self, texts: Sequence[str], features: Sequence[Sequence[str]]) -> Sequences:
-        """Texts as a model reads them, with their features."""
-        return self._framed(self.targets(texts), features)
-
-    def targets(self, texts: Sequence[str]) -> Sequences:
-        """Texts as they are, without `begin` and `end`."""
-        if not self._by_words or not texts:
-            return self._encoded(texts)
-        words, counts = _words_of(texts)
-        numbers = self._numbered(words)
-        lengths = self._known.lengths[numbers]
-        ids = self._known.ids[_positions(self._starts[numbers], lengths)]
-        return Sequences(ids, np.add.reduceat(lengths, np.cumsum(counts) - counts))
-
-    def _numbered(self, words: Sequence[str]) -> IdArray:
-        """The words' numbers among the known ones, after learning those that are new."""
-        if len(self._numbers) > _MOST_WORDS:
-            self._numbers, self._known = {}, Sequences.of([])
-        new = list(set(words) - self._numbers.keys())
-        if new:
-            self._numbers.update(zip(new, range(len(self._numbers), len(self._numbers) + len(new)), strict=True))
-            added = self._encoded(new)
-            self._known = Sequences(
-                np.concatenate([self._known.ids, added.ids]), np.concatenate([self._known.lengths, added.lengths])
-            )
-            self._starts = np.cumsum(self._known.lengths) - self._known.lengths
-        return np.fromiter(map(self._numbers.__getitem__, words), dtype=np.int64, count=len(words))
-
-    def _encoded(self, texts: Sequence[str]) -> Sequences:
-        return Sequences.of([one.ids for one in self._tokenizer.encode_batch_fast(list(texts))])
-
-
-def _by_words(tokenizer: Tokenizer) -> bool:
-    """Whether the symbols of a text are those of its words, one after the other: only `characters` has symbols for spaces."""
-    return not isinstance(tokenizer.pre_tokenizer, pre_tokenizers.Split)
-
-
-def _words_of(texts: Sequence[str]) -> tuple[list[str], IdArray]:
-    """The parts of texts that can be encoded one by one, and how many each text has.
+def parts_of(texts: Sequence[str], *, by_words: bool) -> tuple[list[str], IdArray]:
+    """Cut texts into parts whose symbols, one after the other, are theirs; how many parts each text has (one or more).
 
     Normalisation commutes with cutting at spaces: a space never composes with what follows, and runs of white space and
     white space at the ends vanish. A text that holds the splitter's own mark of a space is left whole.
     """
+    if not by_words:
+        return list(texts), np.ones(len(texts), dtype=np.int64)
     everything = " ".join(texts)
     if _SPACE not in everything:
         return everything.split(" "), np.fromiter([text.count(" ") for text in texts], dtype=np.int64) + 1
@@ -278,52 +242,47 @@ def _words_of(texts: Sequence[str]) -> tuple[list[str], IdArray]:
     return list(chain.from_iterable(parts)), np.fromiter(map(len, parts), dtype=np.int64)
 
 
+def splits_at_spaces(section: sections.Vocabulary) -> bool:
+    """Whether a vocabulary of this section will be `by_words`."""
+    return not isinstance(section, sections.Characters)
+
+
+def sample_size(section: sections.Vocabulary) -> int:
+    """From how many texts a vocabulary is made at most, the first ones."""
+    return _SUBWORD_SAMPLE if isinstance(section, sections.Bpe | sections.Unigram) else sys.maxsize
+
+
 def build_vocabulary(section: sections.Vocabulary, texts: Iterable[str]) -> Vocabulary:
     """Collect or learn the symbols of the given texts."""
-    builder, remaining = VocabularyBuilder(section), iter(texts)
-    while chunk := list(islice(remaining, _CHUNK)):
-        builder.add(chunk)
+    builder, sample = VocabularyBuilder(section), islice(texts, sample_size(section))
+    while chunk := list(islice(sample, _CHUNK)):
+        builder.count(Counter(parts_of(chunk, by_words=splits_at_spaces(section))[0]))
     return builder.build()
 
 
 class VocabularyBuilder:
-    """Collects or learns the symbols of texts that come chunk by chunk. Holds counts of words or characters, not the texts."""
+    """Collects or learns symbols. Holds how often what the splitter yields occurs, never the texts."""
 
     def __init__(self, section: sections.Vocabulary) -> None:
         self._section = section
         self._normaliser = _normaliser(section)
         self._splitter = _splitter(section)
         self._counts: Counter[str] = Counter()
-        self._added = 0
 
-    @property
-    def full(self) -> bool:
-        """Whether more texts would change nothing."""
-        return isinstance(self._section, sections.Bpe | sections.Unigram) and self._added >= _SUBWORD_SAMPLE
-
-    def add(self, texts: Sequence[str]) -> None:
-        """Count what the texts are made of."""
-        if isinstance(self._section, sections.Bpe | sections.Unigram):
-            texts = texts[: _SUBWORD_SAMPLE - self._added]
-        self._added += len(texts)
-        if isinstance(self._section, sections.Characters):
-            self._counts.update(chain.from_iterable(map(self._pieces, texts)))
-        elif texts:
-            self._counts.update(_words_of(texts)[0])
+    def count(self, parts: Mapping[str, int]) -> None:
+        """Count parts of texts, given with how often each occurs."""
+        counts = self._counts
+        for part, occurrences in parts.items():
+            for piece in self._pieces(part):
+                counts[piece] += occurrences
 
     def build(self) -> Vocabulary:
-        """Make the vocabulary of all that was added."""
+        """Make the vocabulary of all that was counted."""
         section = self._section
-        counts = self._counts
-        if not isinstance(section, sections.Characters):
-            counts = Counter()
-            for word, count in self._counts.items():
-                for piece in self._pieces(word):
-                    counts[piece] += count
         if isinstance(section, sections.Bpe | sections.Unigram):
-            tokenizer = _learnt(section, counts)
+            tokenizer = _learnt(section, self._counts)
         else:
-            tokenizer = Tokenizer(_collected(section, counts))
+            tokenizer = Tokenizer(_collected(section, self._counts))
         tokenizer.normalizer = self._normaliser
         tokenizer.pre_tokenizer = self._splitter
         tokenizer.decoder = _decoder(section)

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from seqloom.data import corpus as corpora
+from seqloom.data import spool
 from seqloom.data.corpus import SPLITS, Corpus
 from seqloom.data.examples import read_examples, split_of
 from seqloom.data.prepared import Prepared, PreparedSplit, cache_folder, prepare
@@ -122,6 +123,57 @@ def test_ids_take_two_bytes_until_there_are_too_many_symbols(tmp_path: Path) -> 
     assert texts(prepared, prepared.splits["train"])[-1][0] == lines[-1].split("\t")[0]
 
 
+def test_a_file_of_which_nothing_is_left_has_no_number(tmp_path: Path) -> None:
+    first, second = written(tmp_path / "a.tsv", ["abcdef\tA"]), written(tmp_path / "b.tsv", ["a\tA"])
+    data = {"train": [str(first), str(second)], "maximum_length": 5, "split": {"validation": 0, "test": 0}}
+    split = prepare(Corpus(recipe_from({"data": data}).data, seed=1)).splits["train"]
+    assert (list(split.files), split.places.tolist()) == ([str(second)], [[0, 1]])
+
+
+ODD = ["", "  ", "\u00a0", "\u3000", "e\u0301", "\u0301", "▁", "語", "a", "bc", "bc,", "!", "Σ"]
+KINDS: dict[str, dict[str, Any]] = {
+    "characters": {},
+    "graphemes": {"kind": "characters", "graphemes": True},
+    "words": {"kind": "words", "minimum_count": 2},
+    "symbols": {"kind": "symbols", "begin_end": True},
+    "bpe": {"kind": "bpe", "size": 60},
+}
+
+
+@pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS.keys())
+@pytest.mark.parametrize("volume", [1, 7, 1000])
+def test_ids_are_those_of_the_texts_encoded_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: dict[str, Any], volume: int
+) -> None:
+    """However the reading cuts texts into parts and parts into volumes."""
+    monkeypatch.setattr(spool, "_CHUNK", 16)
+    monkeypatch.setattr(spool, "_VOLUME_PARTS", volume)
+    draw = np.random.default_rng(1)
+    lines = [
+        f"x{' '.join(draw.choice(ODD, 5))}\t{''.join(draw.choice(ODD, 3))}y\t{draw.choice(['en', ''])}" for _ in range(200)
+    ]
+    section = {"kind": "characters", **kind}
+    vocabularies = {"source": section, "target": {**section, "begin_end": False}}
+    corpus = corpus_of(written(tmp_path / "a.tsv", lines), columns={"features": [3]}, vocabularies=vocabularies)
+    prepared = prepare(corpus)
+    for name, split in prepared.splits.items():
+        examples = list(corpus.examples(name))
+        batch = split.batch(np.arange(len(split)))
+        assert len(split) == len(examples)
+        for row, example in enumerate(examples):
+            source = prepared.vocabularies["source"].encode_source(example.sources["source"], example.features).ids
+            [target] = prepared.vocabularies["target"].encode_targets([example.target or ""])
+            assert np.asarray(batch.sources["source"].values)[row, : len(source)].tolist() == source.tolist()
+            assert np.asarray(batch.target.values)[row, : len(target)].tolist() == target.tolist()
+            assert (batch.sources["source"].lengths[row], batch.target.lengths[row]) == (len(source), len(target))
+    plain = [
+        build_vocabulary(corpus.data.vocabularies.source, (one.sources["source"] for one in corpus.examples("train"))),
+        build_vocabulary(corpus.data.vocabularies.target, (one.target or "" for one in corpus.examples("train"))),
+    ]
+    assert prepared.vocabularies["source"].to_json() == plain[0].with_features(["en"]).to_json()
+    assert prepared.vocabularies["target"].to_json() == plain[1].to_json()
+
+
 # --- splits ---------------------------------------------------------------------------------------------------------
 
 
@@ -154,6 +206,12 @@ def test_a_second_call_reads_no_file(tmp_path: Path, readings: Readings) -> None
     assert readings.count == before > 0
     assert texts(second, second.splits["train"]) == texts(first, first.splits["train"])
     assert second.fingerprint == first.fingerprint
+
+
+def test_all_splits_and_vocabularies_come_from_one_reading(tmp_path: Path, readings: Readings) -> None:
+    prepared = prepare(corpus_of(written(tmp_path / "a.tsv", pairs(200))))
+    assert set(prepared.splits) == set(SPLITS)
+    assert readings.count == 1
 
 
 def test_changed_content_is_read_again_and_has_another_fingerprint(tmp_path: Path) -> None:
@@ -228,6 +286,18 @@ def test_a_damaged_cache_is_refused_with_a_remedy(tmp_path: Path, empty_cache: P
         victim.unlink()
     else:
         return
+    with pytest.raises(DataError, match=r"the prepared data is damaged .* Delete this folder; it will be made again"):
+        prepare(corpus_of(path))
+
+
+@pytest.mark.parametrize("name", ["train/source.ids", "train/target.offsets.npy", "train/weights.npy", "target.json"])
+def test_a_single_flipped_bit_is_noticed(tmp_path: Path, empty_cache: Path, name: str) -> None:
+    path = written(tmp_path / "a.tsv", pairs(50))
+    prepare(corpus_of(path))
+    victim = only_folder(empty_cache) / name
+    content = bytearray(victim.read_bytes())
+    content[-3] ^= 1
+    victim.write_bytes(content)
     with pytest.raises(DataError, match=r"the prepared data is damaged .* Delete this folder; it will be made again"):
         prepare(corpus_of(path))
 
@@ -308,6 +378,7 @@ def test_the_cache_is_where_the_environment_says(monkeypatch: pytest.MonkeyPatch
 MEASURED = """
 import json, resource, sys
 from seqloom.data import corpus as corpora
+from seqloom.data import spool
 from seqloom.data.batches import plan_epoch
 from seqloom.data.examples import Example, Origin
 from seqloom.data.prepared import prepare

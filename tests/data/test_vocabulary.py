@@ -1,15 +1,19 @@
 import json
 import unicodedata
 from collections.abc import Sequence
+from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import TypeAdapter
+from tokenizers import Tokenizer, models
 
+from seqloom.data import vocabulary as module
 from seqloom.data.corpus import Corpus
-from seqloom.data.prepared import build_vocabularies
-from seqloom.data.vocabulary import Vocabulary, build_vocabulary
+from seqloom.data.prepared import prepare
+from seqloom.data.vocabulary import Vocabulary, build_vocabulary, parts_of
 from seqloom.errors import DataError, RecipeError, RunError, UsageError
 from seqloom.recipe import recipe_from, sections
 from seqloom.symbols import BEGIN, END, UNKNOWN
@@ -64,6 +68,41 @@ def test_a_text_encoded_alone_has_the_ids_it_has_among_others(section: sections.
     vocabulary = build_vocabulary(section, texts)
     for text, ids in zip(texts, vocabulary.encode_sources(texts, [()] * len(texts)), strict=True):
         assert vocabulary.encode_source(text).ids.tolist() == ids.tolist()
+
+
+ODD_SPACES = [" ", "  ", "\t", "\u00a0", "\u3000", "\x85", "\x1c", "\u200b", "▁"]
+ODD_PIECES = [*ODD_SPACES, "¨", "\u0301", "ﬁ", "a", "Bc", ",", "한", "\u1161"]
+FORMS = st.sampled_from(["none", "nfc", "nfd", "nfkc", "nfkd"])
+
+
+@every_kind
+@quick
+@given(texts=st.lists(st.lists(st.sampled_from(ODD_PIECES), max_size=9).map("".join), min_size=1, max_size=5), form=FORMS)
+def test_the_parts_of_a_text_have_its_symbols(section: sections.Vocabulary, texts: list[str], form: str) -> None:
+    vocabulary = build_vocabulary(section.model_copy(update={"normalise": form, "lowercase": True}), [*texts, "a bc"])
+    parts, counts = parts_of(texts, by_words=vocabulary.by_words)
+    encoded = vocabulary.encode_parts(parts).chained(np.arange(len(parts)), counts)
+    whole = vocabulary.encode_targets(texts)
+    assert encoded.lengths.tolist() == list(map(len, whole))
+    assert encoded.ids.tolist() == np.concatenate(whole).tolist()
+
+
+@quick
+@given(texts=st.lists(st.lists(st.sampled_from(ODD_PIECES), max_size=9).map("".join), min_size=1, max_size=30))
+def test_counted_words_teach_the_subwords_that_texts_teach(texts: list[str]) -> None:
+    section = sections.Bpe(size=40)
+    plain = Tokenizer(models.BPE())
+    plain.normalizer, plain.pre_tokenizer = module._normaliser(section), module._splitter(section)
+    plain.train_from_iterator(texts, module._trainer(section))
+    learnt = json.loads(build_vocabulary(section, texts).to_json())["tokenizer"]["model"]
+    wanted = json.loads(plain.to_str())["model"]
+    assert (learnt["vocab"], learnt["merges"]) == (wanted["vocab"], wanted["merges"])
+
+
+def test_subwords_are_learnt_from_the_first_texts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_SUBWORD_SAMPLE", 2)
+    section = sections.Bpe(size=60)
+    assert build_vocabulary(section, ["ab", "abc", "xyz"]).to_json() == build_vocabulary(section, ["ab", "abc"]).to_json()
 
 
 @every_kind
@@ -235,14 +274,15 @@ def test_a_symbol_is_found_by_its_spelling() -> None:
         words.find("three")
 
 
-def test_a_shared_vocabulary_serves_both_sides(tmp_path_factory: pytest.TempPathFactory) -> None:
-    path = tmp_path_factory.mktemp("shared") / "pairs.tsv"
+def test_a_shared_vocabulary_serves_both_sides(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SEQLOOM_CACHE", str(tmp_path / "cache"))
+    path = tmp_path / "pairs.tsv"
     path.write_text("ab\tcd\ten\nba\tdc\t\n", encoding="utf-8")
     data = {"train": str(path), "split": {"validation": 0.0, "test": 0.0}, "columns": {"features": [3]}}
-    shared = build_vocabularies(Corpus(recipe_from({"data": {**data, "vocabularies": {"shared": True}}}).data, 1))
-    assert shared["source"] is shared["target"]
+    shared = prepare(Corpus(recipe_from({"data": {**data, "vocabularies": {"shared": True}}}).data, 1)).vocabularies
+    assert shared["source"].to_json() == shared["target"].to_json()
     assert shared["source"].symbols(range(3, shared["source"].size)) == ("a", "b", "c", "d", "<en>")
-    apart = build_vocabularies(Corpus(recipe_from({"data": data}).data, 1))
+    apart = prepare(Corpus(recipe_from({"data": data}).data, 1)).vocabularies
     assert apart["source"].symbols(range(3, 6)) == ("a", "b", "<en>")
     assert apart["target"].symbols(range(3, apart["target"].size)) == ("c", "d")
 

@@ -1,0 +1,245 @@
+"""One reading of a corpus: its examples on disk, each text as the numbers of its parts.
+
+A vocabulary is complete only after the last example was read, and reading again would take as long as all the rest. So
+texts are cut into parts, mostly words, and the parts are numbered as they appear; once there is a vocabulary, each distinct
+part is encoded once, and a text is looked up. Parts are kept in volumes: a full one goes to disk, and numbers begin anew.
+"""
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from seqloom.data.batches import FloatArray, IntArray
+from seqloom.data.corpus import Corpus, SplitName
+from seqloom.data.examples import Example
+from seqloom.data.vocabulary import Sequences, Vocabulary, VocabularyBuilder, parts_of, sample_size, splits_at_spaces
+from seqloom.recipe import sections
+
+SOURCE = "source"
+TARGET = "target"
+
+Progress = Callable[[str, int], None]
+"""Called now and then with what is being done and how many examples are done."""
+
+_CHUNK = 16384
+_VOLUME_PARTS = 250_000
+_VOLUME_CHARACTERS = 4_000_000
+"""A volume that has so many parts, or so many characters in them, is full: some 50 MB, its ids included."""
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """Where the texts of a chunk stand in a side's file, from byte `start`: numbers of parts, then how many each text has."""
+
+    volume: int
+    start: int
+    kind: np.dtype[np.unsignedinteger]
+    parts: int
+    texts: int
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """Some examples of one split. files: the names that `places` [N, 2] (file number, line) refers to, of the whole split.
+
+    features: of each example, or empty if none has any.
+    """
+
+    split: SplitName
+    sides: Mapping[str, Stretch]
+    features: Sequence[tuple[str, ...]]
+    weights: FloatArray
+    places: IntArray
+    files: Mapping[str, int]
+
+
+class _Numbers(dict[str, int]):
+    """Gives every new part the next number."""
+
+    characters = 0
+
+    def __missing__(self, part: str) -> int:
+        self.characters += len(part)
+        self[part] = number = len(self)
+        return number
+
+
+class SpooledSide:
+    """The texts of one side of all splits. sample: so many texts of the training data count for the vocabulary."""
+
+    def __init__(self, folder: Path, *, by_words: bool, builder: VocabularyBuilder | None, sample: int) -> None:
+        folder.mkdir()
+        self._folder = folder
+        self._stream = (folder / "numbers").open("w+b")
+        self._by_words = by_words
+        self._builder = builder
+        self._sample = sample
+        self._begin(volume=0)
+
+    def _begin(self, volume: int) -> None:
+        self._volume = volume
+        self._numbers = _Numbers()
+        self._occurrences = np.zeros(0, dtype=np.int64)
+
+    def add(self, texts: Sequence[str], split: SplitName) -> Stretch:
+        """Write down a chunk of texts."""
+        parts, counts = parts_of(texts, by_words=self._by_words)
+        numbers = np.fromiter(map(self._numbers.__getitem__, parts), dtype=np.int64, count=len(parts))
+        if split == "train":
+            self._count(numbers, counts)
+        stretch = Stretch(self._volume, self._stream.tell(), smallest(len(self._numbers)), len(numbers), len(texts))
+        self._stream.write(numbers.astype(stretch.kind).tobytes())
+        self._stream.write(counts.astype(np.uint32).tobytes())
+        if len(self._numbers) > _VOLUME_PARTS or self._numbers.characters > _VOLUME_CHARACTERS:
+            self.end_volume()
+        return stretch
+
+    def _count(self, numbers: IntArray, counts: IntArray) -> None:
+        sample = counts[: self._sample]
+        self._sample -= len(sample)
+        occurrences = np.bincount(numbers[: int(sample.sum())], minlength=len(self._numbers))
+        occurrences[: len(self._occurrences)] += self._occurrences
+        self._occurrences = occurrences
+
+    def end_volume(self) -> None:
+        """Bring the parts so far to disk and their counts to the builder."""
+        if self._builder is not None:
+            counts = dict(zip(self._numbers, self._occurrences.tolist(), strict=False))
+            self._builder.count({part: count for part, count in counts.items() if count})
+        self._parts_file(self._volume).write_text(json.dumps(list(self._numbers)), encoding="utf-8")
+        self._begin(self._volume + 1)
+
+    def _parts_file(self, volume: int) -> Path:
+        return self._folder / f"{volume}.json"
+
+    def parts(self, volume: int) -> list[str]:
+        """The parts of a volume, in the order of their numbers."""
+        parts: list[str] = json.loads(self._parts_file(volume).read_text(encoding="utf-8"))
+        return parts
+
+    def read(self, stretch: Stretch) -> tuple[npt.NDArray[np.unsignedinteger], IntArray]:
+        """The numbers of a chunk's parts, and how many parts each text has."""
+        self._stream.seek(stretch.start)
+        numbers = np.frombuffer(self._stream.read(stretch.parts * stretch.kind.itemsize), dtype=stretch.kind)
+        counts = np.frombuffer(self._stream.read(stretch.texts * 4), dtype=np.uint32)
+        return numbers, counts.astype(np.int64)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._stream.close()
+
+
+class SideEncoder:
+    """Encodes the chunks of a spooled side in the order in which they were added, a volume's parts at a time."""
+
+    def __init__(self, side: SpooledSide, vocabulary: Vocabulary) -> None:
+        self._side = side
+        self._vocabulary = vocabulary
+        self._volume = -1
+        self._encoded = Sequences.of([])
+
+    def encode(self, stretch: Stretch) -> Sequences:
+        """The ids of a chunk's texts."""
+        if stretch.volume != self._volume:
+            self._volume = stretch.volume
+            self._encoded = self._vocabulary.encode_parts(self._side.parts(stretch.volume))
+        return self._encoded.chained(*self._side.read(stretch))
+
+
+@dataclass
+class _Columns:
+    """Examples of one split that wait to become a chunk: columns, since millions of small objects are slow to keep."""
+
+    sources: list[str] = field(default_factory=list)
+    targets: list[str] = field(default_factory=list)
+    features: list[tuple[str, ...]] = field(default_factory=list)
+    weights: list[float] = field(default_factory=list)
+    files: list[str] = field(default_factory=list)
+    lines: list[int] = field(default_factory=list)
+
+    def append(self, example: Example) -> int:
+        """Take an example in; how many there are now."""
+        self.sources.append(example.sources[SOURCE])
+        self.targets.append(example.target or "")
+        self.features.append(example.features)
+        self.weights.append(example.weight)
+        self.files.append(example.origin.file)
+        self.lines.append(example.origin.line)
+        return len(self.lines)
+
+
+class Spool:
+    """All examples of a corpus, read once into a folder. given: vocabularies that are there already, so none is built."""
+
+    def __init__(self, corpus: Corpus, folder: Path, given: Mapping[str, Vocabulary] | None = None) -> None:
+        folder.mkdir()
+        wanted = corpus.data.vocabularies
+        own: dict[str, sections.Vocabulary] = {SOURCE: wanted.source, TARGET: wanted.source if wanted.shared else wanted.target}
+        self._corpus = corpus
+        self._builders: dict[str, VocabularyBuilder] = {}
+        self.sides: dict[str, SpooledSide] = {}
+        for name, section in own.items():
+            shared = wanted.shared and name == TARGET
+            if given is None:
+                self._builders[name] = self._builders[SOURCE] if shared else VocabularyBuilder(section)
+            self.sides[name] = SpooledSide(
+                folder / name,
+                by_words=given[name].by_words if given else splits_at_spaces(section),
+                builder=self._builders.get(name),
+                sample=sample_size(section) // (2 if wanted.shared else 1),
+            )
+        self._features: set[str] = set()
+        self.chunks: list[Chunk] = []
+
+    def read(self, progress: Progress) -> None:
+        """Read the corpus."""
+        files: dict[SplitName, dict[str, int]] = {}
+        done = 0
+        for split, columns in self._columns():
+            numbers = files.setdefault(split, {})
+            places = np.empty((len(columns.lines), 2), dtype=np.int64)
+            places[:, 0] = [numbers.setdefault(file, len(numbers)) for file in columns.files]
+            places[:, 1] = columns.lines
+            sides = {
+                SOURCE: self.sides[SOURCE].add(columns.sources, split),
+                TARGET: self.sides[TARGET].add(columns.targets, split),
+            }
+            if split == "train":
+                self._features.update(*columns.features)
+            weights = np.asarray(columns.weights, dtype=np.float32)
+            features = columns.features if any(columns.features) else ()
+            self.chunks.append(Chunk(split, sides, features, weights, places, numbers))
+            done += len(weights)
+            progress("reading the data", done)
+        for side in self.sides.values():
+            side.end_volume()
+
+    def _columns(self) -> Iterator[tuple[SplitName, _Columns]]:
+        """The examples in chunks of one split each."""
+        waiting: dict[SplitName, _Columns] = {}
+        for split, example in self._corpus.everything():
+            if split not in waiting:
+                waiting[split] = _Columns()
+            if waiting[split].append(example) == _CHUNK:
+                yield split, waiting.pop(split)
+        yield from waiting.items()
+
+    def build_vocabularies(self) -> dict[str, Vocabulary]:
+        """The vocabularies of both sides, from the training split alone."""
+        source = self._builders[SOURCE].build().with_features(sorted(self._features))
+        shared = self._builders[TARGET] is self._builders[SOURCE]
+        return {SOURCE: source, TARGET: source if shared else self._builders[TARGET].build()}
+
+    def close(self) -> None:
+        """Close all files."""
+        for side in self.sides.values():
+            side.close()
+
+
+def smallest(size: int) -> np.dtype[np.unsignedinteger]:
+    """The type that takes least space for numbers below `size`."""
+    return np.dtype(np.uint16 if size <= 2**16 else np.uint32)
