@@ -4,7 +4,8 @@
     run.json                format number, versions, command, data fingerprint, threads, precision, hashes of fixed files
     tokenizers/<name>.json  vocabularies
     weights.safetensors     the best weights so far; its header carries its own hash
-    checkpoints/<step>/     weights, optimiser and counters; the file `latest` beside them names the valid one
+    checkpoints/<step>/     weights, optimiser and counters, and what else the recipe needs kept: the weights' average, the
+                            state of running text; the file `latest` beside them names the valid one
     metrics.jsonl           one line per log entry and validation
     validation/<step>.json  sample predictions and an attention map of each validation
     model-card.md           what the model is, for its users
@@ -22,7 +23,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
@@ -37,6 +38,8 @@ from seqloom.recipe import Recipe, parse_recipe, to_yaml
 Arrays = Mapping[str, npt.NDArray[Any]]
 
 _SEAL = "seqloom"
+_ALWAYS = ("weights", "optimiser")
+_CHECKPOINT_PARTS = (*_ALWAYS, "average", "carried")
 
 FORMAT = 1
 """The format number of run folders. A reader refuses other numbers with a sentence."""
@@ -44,11 +47,16 @@ FORMAT = 1
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """The state of a training. optimiser: empty in a finished one, which has no further use for it."""
+    """The state of a training. optimiser: empty in a finished one, which has no further use for it.
+
+    average: the moving average of the weights, if one is kept; carried: the decoder's state where running text goes on.
+    """
 
     weights: dict[str, npt.NDArray[Any]]
     optimiser: dict[str, npt.NDArray[Any]]
     counters: dict[str, Any]
+    average: dict[str, npt.NDArray[Any]] = field(default_factory=dict)
+    carried: dict[str, npt.NDArray[Any]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -154,8 +162,9 @@ class RunFolder:
             base.mkdir(exist_ok=True)
             draft = Path(tempfile.mkdtemp(dir=base, prefix="draft-"))
             try:
-                _write_synced(draft / "weights.safetensors", _sealed(checkpoint.weights, {}))
-                _write_synced(draft / "optimiser.safetensors", _sealed(checkpoint.optimiser, {}))
+                for name in _CHECKPOINT_PARTS:
+                    if name in _ALWAYS or getattr(checkpoint, name):
+                        _write_synced(draft / f"{name}.safetensors", _sealed(getattr(checkpoint, name), {}))
                 counters = json.dumps(checkpoint.counters).encode()
                 _write_synced(draft / "counters.json", counters)
                 folder = base / f"{step}-{draft.name.removeprefix('draft-')}"  # never the name of the valid one
@@ -189,9 +198,9 @@ class RunFolder:
         if counters is None:
             return None
         folder = self.path / "checkpoints" / json.loads((self.path / "checkpoints" / "latest").read_text())["folder"]
-        weights, _ = _unsealed(folder / "weights.safetensors")
-        optimiser, _ = _unsealed(folder / "optimiser.safetensors")
-        return Checkpoint(weights, optimiser, counters)
+        files = {name: folder / f"{name}.safetensors" for name in _CHECKPOINT_PARTS}
+        parts = {name: _unsealed(path)[0] for name, path in files.items() if name in _ALWAYS or path.exists()}
+        return Checkpoint(counters=counters, **parts)
 
     # --- records ----------------------------------------------------------------------------------------------------
 

@@ -80,6 +80,6 @@ def _sharpen(model: EncoderDecoder, batch: Batch) -> None:
 def _scores(model: EncoderDecoder, batch: Batch) -> Tensor:
     """Scores of all symbols [N, V] at all real positions of a batch."""
     model.eval()
-    features = model.decode(batch.sources, batch.inputs).features
+    features = model.decode(batch).features
     scores: Tensor = model.decoder.output(features[torch.from_numpy(batch.labels.mask)])
     return scores

@@ -19,9 +19,10 @@ from seqloom.data.batches import IntArray
 from seqloom.data.prepared import SOURCE, TARGET
 from seqloom.models.encoder_decoder import build_model
 from seqloom.recipe import sections
-from seqloom.training.loop import batch_lengths, update
+from seqloom.training.loop import update
 from seqloom.training.machine import Precision, computing
 from seqloom.training.optimisation import build_optimiser
+from seqloom.training.plans import batch_lengths
 
 Batches = Literal["grouped", "random"]
 SideName = Literal["ours", "textbook"]
@@ -77,7 +78,7 @@ def _our_learner(recipe: sections.Recipe, pairs: Pairs, precision: Precision) ->
     def learn(numbers: IntArray) -> float:
         nonlocal steps
         batch = pairs.split.batch(numbers)
-        nll = update(model, [batch], optimiser, recipe, step=steps, precision=precision)
+        nll, _ = update(model, [batch], optimiser, recipe, step=steps, precision=precision)
         steps += 1
         return nll / batch.num_symbols
 

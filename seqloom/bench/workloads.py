@@ -14,7 +14,7 @@ from seqloom.data.vocabulary import Vocabulary, build_vocabulary
 from seqloom.errors import DataError
 from seqloom.recipe import sections
 from seqloom.symbols import SPECIALS
-from seqloom.training.loop import batch_lengths
+from seqloom.training.plans import batch_lengths
 
 SEED = 1
 _NO_LIMIT = 10**7

@@ -20,6 +20,16 @@ def train(
     pairs: Annotated[
         list[str] | None, typer.Option("--pairs", metavar="FILE", help="Instead of a recipe: a file of pairs. Repeatable.")
     ] = None,
+    text: Annotated[
+        list[str] | None, typer.Option("--text", metavar="FILE", help="Instead: plain text, for a language model. Repeatable.")
+    ] = None,
+    lines: Annotated[
+        bool, typer.Option("--lines", help="With --text: every line is a sequence by itself, not part of a running text.")
+    ] = False,
+    vocabulary: Annotated[
+        Path | None,
+        typer.Option("--vocabulary", metavar="RUN", help="With --text: the target symbols of this run, so as to fuse the two."),
+    ] = None,
     source: Annotated[
         list[str] | None, typer.Option("--source", metavar="FILE", help="Instead of --pairs: a text file of sources ...")
     ] = None,
@@ -43,27 +53,33 @@ def train(
     ] = None,
     json: Json = False,
 ) -> None:
-    """Train a model, from a recipe or straight from a file of pairs.
+    """Train a model, from a recipe or straight from a file of pairs or of text.
 
     Examples:
         seqloom train dates --out runs/dates
         seqloom train recipe.yaml --set training.epochs=20 --out runs/mine
         seqloom train --pairs words.tsv --columns source=2,target=1 --out runs/words
         seqloom train --source a.de --target a.en --validation b.de,b.en --out runs/de-en
+        seqloom train --text book.txt --out runs/book
 
     Ctrl-C saves; the same command goes on from there, and ends with the same weights as if it had never stopped.
     """
     require_torch("Training")
     files = _files(pairs, source, target)
-    if (recipe is None) == (files is None):
-        raise UsageError("train: give either a recipe or data (--pairs, or --source and --target). See: seqloom train --help")
+    if sum(given is not None for given in (recipe, files, text or None)) != 1:
+        raise UsageError(
+            "train: give either a recipe or data (--pairs, --source and --target, or --text). See: seqloom train --help"
+        )
     if recipe is not None and (validation or test):
-        raise UsageError("train: --validation and --test go with --pairs; a recipe names its own files in `data`")
-    chosen = (
-        _from_recipe(recipe, columns, settings)
-        if recipe is not None
-        else _from_data(files, validation, test, columns, settings)
-    )
+        raise UsageError("train: --validation and --test go with data; a recipe names its own files in `data`")
+    if not text and (lines or vocabulary is not None):
+        raise UsageError("train: --lines and --vocabulary go with --text; a recipe says it in `data`")
+    if recipe is not None:
+        chosen = _from_recipe(recipe, columns, settings)
+    elif text:
+        chosen = _from_text(text, validation, test, columns, lines=lines, vocabulary=vocabulary, settings=settings)
+    else:
+        chosen = _from_data(files, validation, test, columns, settings)
 
     from seqloom.training.display import open_display
     from seqloom.training.session import train as train_recipe
@@ -89,10 +105,15 @@ def train(
         raise typer.Exit(130)
     display.say(
         f"done: {outcome.path}, best {outcome.metric} {outcome.best:.4g}, {outcome.seconds:.0f} s of training. Next:\n"
-        f"  {program()} predict {outcome.path} FILE\n"
-        f"  {program()} evaluate {outcome.path}\n"
-        f"  {program()} report {outcome.path}"
+        + "\n".join(f"  {program()} {command}" for command in _next_commands(chosen, outcome.path))
     )
+
+
+def _next_commands(recipe: "Recipe", run: Path) -> list[str]:
+    """What one does with a run of this recipe."""
+    if recipe.data.text is not None:
+        return [f"sample {run}", f"score {run} FILE", f"report {run}"]
+    return [f"predict {run} FILE", f"evaluate {run}", f"report {run}"]
 
 
 def _files(
@@ -114,6 +135,33 @@ def _from_recipe(recipe: str, columns: str | None, settings: list[str] | None) -
     if columns is not None:
         raise UsageError("--columns goes with --pairs; a recipe says it in data.columns (or: --set data.columns.source=2)")
     return read_recipe(find_recipe(recipe), settings or ())
+
+
+def _from_text(
+    text: list[str],
+    validation: str | None,
+    test: str | None,
+    columns: str | None,
+    *,
+    lines: bool,
+    vocabulary: Path | None,
+    settings: list[str] | None,
+) -> "Recipe":
+    from seqloom.data.defaults import recipe_for_text
+    from seqloom.runs import RunFolder
+
+    if columns is not None:
+        raise UsageError("train: --columns goes with --pairs; plain text has no columns")
+    if vocabulary is not None:
+        RunFolder.open(vocabulary)  # refuses what is not a run
+    return recipe_for_text(
+        text,
+        validation=validation,
+        test=test,
+        lines=lines,
+        vocabulary=str((vocabulary / "tokenizers" / "target.json").resolve()) if vocabulary is not None else None,
+        overrides=settings or (),
+    )
 
 
 def _from_data(

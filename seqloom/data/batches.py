@@ -65,9 +65,44 @@ class Batch:
         return Padded(labels, self.target.lengths + 1)
 
     @property
+    def counted(self) -> BoolArray:
+        """Which labels the loss is about, [B, T + 1]: all real ones."""
+        return self.labels.mask
+
+    @property
     def num_symbols(self) -> int:
         """How many symbols the decoder has to say, `end` included."""
-        return int(self.target.lengths.sum() + len(self.target.lengths))
+        return int(self.counted.sum())
+
+
+@dataclass(frozen=True)
+class StreamBatch(Batch):
+    """A stretch of running text in B rows, each a place in it. `target` holds the symbols, `end` for a line break.
+
+    before [B]: the symbol in front of each row's stretch. fresh: whether rows begin here; else the state comes from the batch
+    before. counted_from [B]: from which position on a row's symbols count; those before only bring its state up.
+    """
+
+    before: IntArray
+    fresh: bool
+    counted_from: IntArray
+
+    @property
+    def inputs(self) -> Padded:
+        """What the decoder reads, [B, T]: the text, one symbol late."""
+        values = np.asarray(self.target.values, dtype=np.int64)
+        return Padded(np.concatenate([self.before[:, None], values[:, :-1]], axis=1), self.target.lengths)
+
+    @property
+    def labels(self) -> Padded:
+        """What the decoder should say, [B, T]: the text."""
+        return Padded(np.asarray(self.target.values, dtype=np.int64), self.target.lengths)
+
+    @property
+    def counted(self) -> BoolArray:
+        """Which labels the loss is about, [B, T]: all but those that bring a row's state up."""
+        counted: BoolArray = self.labels.mask & (np.arange(self.target.values.shape[1]) >= self.counted_from[:, None])
+        return counted
 
 
 @dataclass(frozen=True)
@@ -79,6 +114,40 @@ class BatchPlan:
 
     batches: tuple[IntArray, ...]
     waste: float
+
+
+@dataclass(frozen=True)
+class StreamPlan:
+    """Running text in rows, read side by side: row r is `length` symbols from `starts[r]` on, `stretch` at a time.
+
+    start_up: all rows but the first begin so many symbols before what they are there for. These symbols do not count.
+    """
+
+    starts: IntArray
+    length: int
+    stretch: int
+    start_up: int = 0
+
+    @property
+    def steps(self) -> int:
+        """Stretches of a row."""
+        return -(-self.length // self.stretch)
+
+
+def plan_stream(symbols: int, *, rows: int, stretch: int, seed: int, epoch: int) -> StreamPlan:
+    """Lay a text out for training, in at most so many rows. Epochs differ in where the first row begins, so in all cuts."""
+    rows = max(1, min(rows, symbols // stretch))
+    length = max(1, symbols // rows // stretch) * stretch if symbols >= stretch else symbols
+    offset = int(np.random.default_rng([seed, epoch]).integers(symbols - rows * length + 1))
+    return StreamPlan(offset + length * np.arange(rows), length, stretch)
+
+
+def plan_reading(symbols: int, *, rows: int, stretch: int, start_up: int) -> StreamPlan:
+    """Lay a text out for judging: every symbol counts once, in rows that overlap by a start-up; one row is exact."""
+    own = -(-max(1, symbols - start_up) // rows)
+    if rows == 1 or own < start_up:  # too little text to be worth it
+        return StreamPlan(np.zeros(1, dtype=np.int64), symbols, stretch)
+    return StreamPlan(own * np.arange(rows), start_up + own, stretch, start_up)
 
 
 def plan_epoch(

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from seqloom.data.examples import Example, SplitName, read_examples, splitter
+from seqloom.data.examples import Example, SplitName, read_examples, read_text, splitter
 from seqloom.errors import DataError
 from seqloom.recipe import sections
 
@@ -50,7 +50,9 @@ class Corpus:
     @property
     def files(self) -> tuple[Path, ...]:
         """Every file that the recipe names."""
-        return tuple(path for split in SPLITS for path in _paths(getattr(self.data, split)))
+        vocabularies = (self.data.vocabularies.source, self.data.vocabularies.target)
+        own = tuple(Path(one.file) for one in vocabularies if isinstance(one, sections.VocabularyFile))
+        return (*(path for split in SPLITS for path in _paths(getattr(self.data, split))), *own)
 
     def stamp(self) -> str:
         """A quick key of the data: names, sizes and times of its files, and how they are read."""
@@ -78,6 +80,9 @@ class Corpus:
             yield path
 
     def _read(self, files: sections.Files) -> Iterator[Example]:
+        if self.data.text is not None:
+            # A paragraph's end belongs to a running text, but a blank line is no sentence.
+            return read_text(files, blank=self.data.text == "stream")
         return read_examples(files, format=self.data.format, columns=self.data.columns)
 
     def _shares(self) -> sections.Split:
@@ -92,9 +97,25 @@ class Corpus:
         """The examples of the training files, each with the split that it falls to."""
         if self.data.train is None:
             raise DataError("the recipe names no training data. Give `data.train` or `data.builtin`")
+        if self.data.text == "stream":
+            yield from self._cut(self.data.train)
+            return
         split_of = splitter(self.seed, self._shares())
+        side = self.data.sides[0]
         for example in self._read(self.data.train):
-            yield split_of(example.sources["source"]), example
+            yield split_of(example.target or "" if side == "target" else example.sources[side]), example
+
+    def _cut(self, files: sections.Files) -> Iterator[tuple[SplitName, Example]]:
+        """Running text in its order: first what is trained on, then the validation part, then the test part."""
+        shares = self._shares()
+        if not shares.validation and not shares.test:
+            yield from (("train", example) for example in self._read(files))
+            return
+        lines = sum(1 for _ in self._read(files))
+        test = lines - int(lines * shares.test)
+        validation = test - int(lines * shares.validation)
+        for number, example in enumerate(self._read(files)):
+            yield "train" if number < validation else "validation" if number < test else "test", example
 
 
 def _paths(files: sections.Files | None) -> Iterator[Path]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from seqloom.data.examples import Example, read_examples
+from seqloom.data.examples import Example, read_examples, read_text
 from seqloom.data.tables import FIRST_TWO
 from seqloom.errors import DataError
 from seqloom.recipe import Recipe, parse_recipe, recipe_from, to_yaml
@@ -18,6 +18,9 @@ _UPDATES = 3_000
 """About so many updates train a small model well; small data is gone over more often."""
 _UPDATES_PER_EPOCH = 60
 _MOST_EPOCHS = 100
+_TEXT_UPDATES = 4_000
+_MOST_TEXT_EPOCHS = 20
+_ENOUGH_FOR_WORDS = 1_000_000
 _HELD_OUT = (20, 5_000)
 """Validation and test get a twentieth of the pairs each, within these numbers, and at most a fifth."""
 
@@ -106,6 +109,65 @@ def recipe_for(
     body["data"] |= {name: files for name, files in (("validation", validation), ("test", test)) if files is not None}
     recipe = recipe_from(body)
     return parse_recipe(to_yaml(recipe), where="the recipe made for this data", overrides=overrides) if overrides else recipe
+
+
+def recipe_for_text(
+    train: str | Sequence[str],
+    *,
+    validation: str | None = None,
+    test: str | None = None,
+    lines: bool = False,
+    vocabulary: str | None = None,
+    overrides: Sequence[str] = (),
+) -> Recipe:
+    """A recipe for a language model of plain text. lines: every line is a sequence by itself. vocabulary: a file of one."""
+    files = (train,) if isinstance(train, str) else tuple(train)
+    examples, count = _spread(read_text(files, blank=False))
+    if not examples:
+        raise DataError(f"{_named(files)}: holds no text. Give a file with at least some thousand words")
+    text = _look([example.target or "" for example in examples])
+    kind: dict[str, Any] = {"kind": "file", "file": vocabulary} if vocabulary is not None else _text_vocabulary(text, count)
+    # A line break counts.
+    symbols = count * (1 + (text.characters if kind["kind"] == "characters" else 1.3 * text.words))
+    size = 256 if symbols < 500_000 else 512
+    rows, stretch = (32, 64) if symbols < 2_000_000 else (64, 64)
+    updates = max(1.0, symbols / (rows * stretch))
+    epochs = max(3, min(_MOST_TEXT_EPOCHS, round(_TEXT_UPDATES / updates)))
+    share = _share(count)
+    body: dict[str, Any] = {
+        "data": {
+            "train": list(files),
+            "text": "lines" if lines else "stream",
+            "vocabularies": {"target": kind},
+            "split": {"validation": share, "test": share},
+        },
+        "model": {
+            "encoder": None,
+            "decoder": {"cell": "lstm", "size": size, "layers": 2, "embedding": size, "dropout": 0.3, "tied": "output"},
+            "bridge": {"kind": "none"},
+        },
+        "training": {
+            "epochs": epochs,
+            "batch_size": None if lines else rows,
+            "batch_tokens": rows * stretch,
+            "stretch": stretch,
+            "learning_rate": 2e-3,
+            "schedule": {"kind": "cosine", "warmup": min(100, round(epochs * updates / 10)), "final": 0.02},
+            "averaging": {"decay": 0.995},
+            "validation": {"metric": "loss", "patience": 5},
+        },
+        "search": {"kind": "sample", "length_factor": 0.0, "length_extra": 500},
+    }
+    body["data"] |= {name: files for name, files in (("validation", validation), ("test", test)) if files is not None}
+    recipe = recipe_from(body)
+    return parse_recipe(to_yaml(recipe), where="the recipe made for this text", overrides=overrides) if overrides else recipe
+
+
+def _text_vocabulary(text: _Side, lines: int) -> dict[str, Any]:
+    """Characters for text of a book's size; pieces of words where there is enough of it to learn words from."""
+    if text.words * lines < _ENOUGH_FOR_WORDS:
+        return {"kind": "characters"}
+    return {"kind": "bpe", "size": 8000}
 
 
 def _spread(examples: Iterable[Example]) -> tuple[list[Example], int]:

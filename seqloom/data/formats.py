@@ -81,6 +81,24 @@ def read_file(file: str, kind: Format, columns: Columns, report: Report) -> Iter
             raise ValueError(f"{kind} is not the format of a single file")
 
 
+# --- plain text -----------------------------------------------------------------------------------------------------
+
+
+def stream_text(files: Files, *, blank: bool, report: Report) -> Iterator[Example]:
+    """Read the lines of plain text files, one after the other. blank: whether lines without text count as lines."""
+    if isinstance(files, Aligned):
+        raise UsageError("plain text has no source: expected a list of files, found aligned ones")
+    for name in paths_of(files):
+        require_file(name)
+    return chain.from_iterable(_read_text(name, blank, report) for name in paths_of(files))
+
+
+def _read_text(file: str, blank: bool, report: Report) -> Iterator[Example]:
+    for number, line in read_lines(file, report):
+        if line is not None and (blank or not is_empty(line)):
+            yield Example({}, line, Origin(file, number))
+
+
 # --- two aligned text files -----------------------------------------------------------------------------------------
 
 

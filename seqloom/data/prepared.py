@@ -7,6 +7,7 @@ import hashlib
 import json
 import os
 import shutil
+import sys
 import tempfile
 import time
 import zlib
@@ -18,16 +19,18 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from seqloom.data.batches import Batch, FloatArray, IntArray, Padded
+from seqloom.data.batches import Batch, FloatArray, IntArray, Padded, StreamBatch, StreamPlan
 from seqloom.data.corpus import SPLITS, Corpus, SplitName
 from seqloom.data.examples import Origin
 from seqloom.data.spool import SOURCE, TARGET, Chunk, Progress, SideEncoder, Spool, smallest
 from seqloom.data.vocabulary import Sequences, Vocabulary
 from seqloom.errors import DataError, RunError, WriteError
+from seqloom.recipe.sections import VocabularyFile
+from seqloom.symbols import END
 
 __all__ = ["SOURCE", "TARGET", "Prepared", "PreparedSplit", "cache_folder", "prepare"]
 
-_VERSION = 2
+_VERSION = 3
 _DRAFT_SECONDS = 24 * 3600.0
 """A half-made preparation that nobody has touched for so long belongs to a process that was killed."""
 
@@ -55,6 +58,28 @@ class PreparedSplit:
         sources = {name: self._padded(name, numbers) for name in self.sides if name != TARGET}
         origins = tuple(Origin(self.files[file], int(line)) for file, line in self.places[numbers])
         return Batch(sources, self._padded(TARGET, numbers), np.asarray(self.weights[numbers]), origins)
+
+    @property
+    def symbols(self) -> int:
+        """All symbols of the target side together."""
+        flat, _ = self.sides[TARGET]
+        return len(flat)
+
+    def stretch(self, plan: StreamPlan, step: int) -> StreamBatch:
+        """One stretch of every row of a running text."""
+        flat, offsets = self.sides[TARGET]
+        first = plan.starts + step * plan.stretch
+        ends = np.minimum(plan.starts + plan.length, len(flat))
+        lengths = np.clip(ends - first, 0, plan.stretch)
+        positions = first[:, None] + np.arange(int(lengths.max()))
+        values = flat[np.minimum(positions, len(flat) - 1)].astype(np.int64)
+        # A text begins as if a line had just ended.
+        before = np.where(first > 0, flat[np.clip(first - 1, 0, len(flat) - 1)], END).astype(np.int64)
+        silent = np.where(np.arange(len(first)) > 0, np.maximum(0, plan.start_up - step * plan.stretch), 0)
+        lines = np.clip(np.searchsorted(offsets, first, side="right") - 1, 0, len(self) - 1)
+        origins = tuple(Origin(self.files[file], int(line)) for file, line in self.places[lines])
+        weights = np.ones(len(first), dtype=np.float32)
+        return StreamBatch({}, Padded(values, lengths), weights, origins, before, step == 0, silent)
 
     def _padded(self, side: str, numbers: IntArray) -> Padded:
         flat, offsets = self.sides[side]
@@ -112,7 +137,7 @@ def _same(some: Mapping[str, Vocabulary], others: Mapping[str, Vocabulary]) -> b
 
 
 def _key(vocabularies: Mapping[str, Vocabulary]) -> str:
-    texts = [vocabularies[name].to_json() for name in (SOURCE, TARGET)]
+    texts = [vocabularies[name].to_json() for name in sorted(vocabularies)]
     return hashlib.sha256("\n".join(texts).encode()).hexdigest()[:16]
 
 
@@ -125,20 +150,38 @@ def _make(corpus: Corpus, folder: Path, given: Mapping[str, Vocabulary] | None, 
     draft = Path(tempfile.mkdtemp(dir=folder.parent, prefix="draft-"))
     try:
         fingerprint = corpus.fingerprint()
-        with closing(Spool(corpus, draft / "spool", given)) as spool:
+        with closing(Spool(corpus, draft / "spool", given or _from_files(corpus))) as spool:
             spool.read(progress)
-            vocabularies = given or spool.build_vocabularies()
+            vocabularies = spool.vocabularies()
             for name, vocabulary in vocabularies.items():
                 (draft / f"{name}.json").write_text(vocabulary.to_json(), encoding="utf-8")
             facts = _write_splits(corpus, spool, vocabularies, draft, progress)
         shutil.rmtree(draft / "spool")
         checksums = {str(path.relative_to(draft)): _checksum(path) for path in sorted(draft.rglob("*")) if path.is_file()}
-        body = {"fingerprint": fingerprint, "splits": facts, "checksums": checksums}
+        body = {"fingerprint": fingerprint, "sides": list(vocabularies), "splits": facts, "checksums": checksums}
         (draft / "prepared.json").write_text(json.dumps(body), encoding="utf-8")
         if not folder.exists():  # else another process was faster with the same content
             draft.rename(folder)
     finally:
         shutil.rmtree(draft, ignore_errors=True)
+
+
+def _from_files(corpus: Corpus) -> dict[str, Vocabulary]:
+    """The vocabularies that the recipe takes from files."""
+    wanted = corpus.data.vocabularies
+    own = {SOURCE: wanted.source, TARGET: wanted.source if wanted.shared else wanted.target}
+    return {
+        name: Vocabulary.from_json(_text_of(section.file), where=section.file)
+        for name, section in own.items()
+        if isinstance(section, VocabularyFile) and name in corpus.data.sides
+    }
+
+
+def _text_of(file: str) -> str:
+    try:
+        return Path(file).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as problem:
+        raise DataError(f"{file}: expected a vocabulary that seqloom wrote, but it cannot be read ({problem})") from problem
 
 
 class _SideWriter:
@@ -168,7 +211,7 @@ class _SplitWriter:
         self._folder = folder
         self._longest = longest
         self._sides = {
-            name: _SideWriter(folder / f"{name}.ids", smallest(vocabularies[name].size)) for name in (SOURCE, TARGET)
+            name: _SideWriter(folder / f"{name}.ids", smallest(vocabulary.size)) for name, vocabulary in vocabularies.items()
         }
         self._files: Mapping[str, int] = {}
         self._weights = [np.zeros(0, dtype=np.float32)]
@@ -211,16 +254,26 @@ def _write_splits(
     """Encode all splits, each into a folder of its own."""
     encoders = {name: SideEncoder(side, vocabularies[name]) for name, side in spool.sides.items()}
     writers: dict[SplitName, _SplitWriter] = {}
+    running = corpus.data.text == "stream"
     with ExitStack() as opened:
         for split in filter(corpus.has, SPLITS):
-            writers[split] = _SplitWriter(folder / split, vocabularies, corpus.data.maximum_length)
+            writers[split] = _SplitWriter(folder / split, vocabularies, sys.maxsize if running else corpus.data.maximum_length)
             opened.callback(writers[split].close)
         for chunk in spool.chunks:
             sides = {name: encoder.encode(chunk.sides[name]) for name, encoder in encoders.items()}
-            sides[SOURCE] = vocabularies[SOURCE].framed(sides[SOURCE], _known_features(chunk, vocabularies[SOURCE]))
+            if SOURCE in sides:
+                sides[SOURCE] = vocabularies[SOURCE].framed(sides[SOURCE], _known_features(chunk, vocabularies[SOURCE]))
+            if running:
+                sides[TARGET] = _with_ends(sides[TARGET])
             writers[chunk.split].write(chunk, sides)
             progress(f"encoding the {chunk.split} data", writers[chunk.split].done)
         return {split: writer.finish() for split, writer in writers.items()}
+
+
+def _with_ends(lines: Sequences) -> Sequences:
+    """Lines of a running text, each with the `end` that stands for its line break."""
+    ones = np.ones(len(lines), dtype=np.int64)
+    return Sequences.joined([lines, Sequences(END * ones, ones)])
 
 
 def _known_features(chunk: Chunk, vocabulary: Vocabulary) -> list[list[str]]:
@@ -236,7 +289,7 @@ def _open(folder: Path) -> Prepared:
             name: Vocabulary.from_json(
                 (folder / f"{name}.json").read_text(encoding="utf-8"), where=str(folder / f"{name}.json")
             )
-            for name in (SOURCE, TARGET)
+            for name in body["sides"]
         }
         splits = {split: _open_split(folder / split, facts) for split, facts in body["splits"].items()}
         for name, checksum in body["checksums"].items():

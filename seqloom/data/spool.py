@@ -154,8 +154,7 @@ class SideEncoder:
 class _Columns:
     """Examples of one split that wait to become a chunk: columns, since millions of small objects are slow to keep."""
 
-    sources: list[str] = field(default_factory=list)
-    targets: list[str] = field(default_factory=list)
+    sides: dict[str, list[str]]
     features: list[tuple[str, ...]] = field(default_factory=list)
     weights: list[float] = field(default_factory=list)
     files: list[str] = field(default_factory=list)
@@ -163,8 +162,8 @@ class _Columns:
 
     def append(self, example: Example) -> int:
         """Take an example in; how many there are now."""
-        self.sources.append(example.sources[SOURCE])
-        self.targets.append(example.target or "")
+        for name, texts in self.sides.items():
+            texts.append(example.target or "" if name == TARGET else example.sources[name])
         self.features.append(example.features)
         self.weights.append(example.weight)
         self.files.append(example.origin.file)
@@ -173,27 +172,32 @@ class _Columns:
 
 
 class Spool:
-    """All examples of a corpus, read once into a folder. given: vocabularies that are there already, so none is built."""
+    """All examples of a corpus, read once into a folder. given: vocabularies by name that are there already, so not built."""
 
-    def __init__(self, corpus: Corpus, folder: Path, given: Mapping[str, Vocabulary] | None = None) -> None:
+    def __init__(self, corpus: Corpus, folder: Path, given: Mapping[str, Vocabulary]) -> None:
         folder.mkdir()
-        wanted = corpus.data.vocabularies
-        own: dict[str, sections.Vocabulary] = {SOURCE: wanted.source, TARGET: wanted.source if wanted.shared else wanted.target}
         self._corpus = corpus
+        self._given = given
         self._builders: dict[str, VocabularyBuilder] = {}
-        self.sides: dict[str, SpooledSide] = {}
-        for name, section in own.items():
-            shared = wanted.shared and name == TARGET
-            if given is None:
-                self._builders[name] = self._builders[SOURCE] if shared else VocabularyBuilder(section)
-            self.sides[name] = SpooledSide(
-                folder / name,
-                by_words=given[name].by_words if given else splits_at_spaces(section),
-                builder=self._builders.get(name),
-                sample=sample_size(section) // (2 if wanted.shared else 1),
-            )
+        self.sides = {name: self._side(name, folder / name) for name in corpus.data.sides}
         self._features: set[str] = set()
         self.chunks: list[Chunk] = []
+
+    def _side(self, name: str, folder: Path) -> SpooledSide:
+        if name in self._given:
+            return SpooledSide(folder, by_words=self._given[name].by_words, builder=None, sample=0)
+        wanted = self._corpus.data.vocabularies
+        section = wanted.source if wanted.shared or name == SOURCE else wanted.target
+        if isinstance(section, sections.VocabularyFile):
+            raise TypeError(section)  # it is among the given ones
+        shared = wanted.shared and name == TARGET
+        self._builders[name] = self._builders[SOURCE] if shared else VocabularyBuilder(section)
+        return SpooledSide(
+            folder,
+            by_words=splits_at_spaces(section),
+            builder=self._builders[name],
+            sample=sample_size(section) // (2 if wanted.shared else 1),
+        )
 
     def read(self, progress: Progress) -> None:
         """Read the corpus."""
@@ -204,10 +208,7 @@ class Spool:
             places = np.empty((len(columns.lines), 2), dtype=np.int64)
             places[:, 0] = [numbers.setdefault(file, len(numbers)) for file in columns.files]
             places[:, 1] = columns.lines
-            sides = {
-                SOURCE: self.sides[SOURCE].add(columns.sources, split),
-                TARGET: self.sides[TARGET].add(columns.targets, split),
-            }
+            sides = {name: self.sides[name].add(texts, split) for name, texts in columns.sides.items()}
             if split == "train":
                 self._features.update(*columns.features)
             weights = np.asarray(columns.weights, dtype=np.float32)
@@ -223,16 +224,20 @@ class Spool:
         waiting: dict[SplitName, _Columns] = {}
         for split, example in self._corpus.everything():
             if split not in waiting:
-                waiting[split] = _Columns()
+                waiting[split] = _Columns({name: [] for name in self.sides})
             if waiting[split].append(example) == _CHUNK:
                 yield split, waiting.pop(split)
         yield from waiting.items()
 
-    def build_vocabularies(self) -> dict[str, Vocabulary]:
-        """The vocabularies of both sides, from the training split alone."""
-        source = self._builders[SOURCE].build().with_features(sorted(self._features))
-        shared = self._builders[TARGET] is self._builders[SOURCE]
-        return {SOURCE: source, TARGET: source if shared else self._builders[TARGET].build()}
+    def vocabularies(self) -> dict[str, Vocabulary]:
+        """The vocabularies of all sides, the given ones and those built from the training split alone."""
+        found: dict[str, Vocabulary] = dict(self._given)
+        for name, builder in self._builders.items():
+            if name == TARGET and builder is self._builders.get(SOURCE):
+                found[name] = found[SOURCE]
+            else:
+                found[name] = builder.build().with_features(sorted(self._features) if name == SOURCE else ())
+        return {name: found[name] for name in self.sides}
 
     def close(self) -> None:
         """Close all files."""

@@ -4,12 +4,12 @@ import gzip
 import json
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
 
-from seqloom.data.lines import DAMAGE, LINE_LIMIT, ByteStream, damaged, nul_character, open_bytes, read_lines
+from seqloom.data.lines import DAMAGE, LINE_LIMIT, ByteStream, Line, damaged, nul_character, open_bytes, read_lines
 from seqloom.data.records import (
     Blanks,
     Example,
@@ -44,6 +44,10 @@ class Keys:
         return list(dict.fromkeys((self.source, self.target, *weight, *self.features)))
 
 
+_Build = Callable[[Mapping[str, object], Keys, Origin, Report], Example | None]
+"""How a record becomes an example: `example_of` or `source_of`."""
+
+
 class _RefusedError(Exception):
     """A record that is no example; carries the problem out of the functions that look at its parts."""
 
@@ -62,6 +66,20 @@ def example_of(record: Mapping[str, object], keys: Keys, origin: Origin, report:
         report(refused.problem)
         return None
     return Example({"source": source}, target, origin, weight, features)
+
+
+def source_of(record: Mapping[str, object], keys: Keys, origin: Origin, report: Report) -> Example | None:
+    """Build what is to be predicted from: only the source must be there, and it may be empty or null."""
+    try:
+        value = _value(record, keys.source, origin)
+        source = "" if value is None else _text(value, keys.source, origin)
+        given = record.get(keys.target)
+        target = None if given is None or is_empty(text := _text(given, keys.target, origin)) else text
+        features = tuple(feature for key in keys.features for feature in _features(record, key, origin))
+    except _RefusedError as refused:
+        report(refused.problem)
+        return None
+    return Example({"source": source}, target, origin, 1.0, features)
 
 
 def _side(record: Mapping[str, object], key: str, side: str, origin: Origin) -> str:
@@ -116,13 +134,8 @@ def _text(value: object, key: str, origin: Origin) -> str:
 
 
 def read_jsonl(file: str, columns: Columns, report: Report) -> Iterator[Example]:
-    """Read one JSON object from each line. Numbers mean nothing here: the keys are then source, target, weight, features."""
-    keys = Keys(
-        columns.source if isinstance(columns.source, str) else "source",
-        columns.target if isinstance(columns.target, str) else "target",
-        "weight" if isinstance(columns.weight, int) else columns.weight,
-        tuple(dict.fromkeys(key if isinstance(key, str) else "features" for key in columns.features)),
-    )
+    """Read one JSON object from each line."""
+    keys = _json_keys(columns)
     blanks = Blanks(file, report)
     for number, line in read_lines(file, report):
         if line is None:
@@ -136,6 +149,26 @@ def read_jsonl(file: str, columns: Columns, report: Report) -> Iterator[Example]
         record = _json_object(line, origin, report)
         if record is not None and (example := example_of(record, keys, origin, report)):
             yield example
+
+
+def jsonl_sources(file: str, lines: Iterator[Line], columns: Columns, report: Report) -> Iterator[Example]:
+    """Read what is to be predicted from. A blank line is an empty source, so that it keeps its place."""
+    keys = _json_keys(columns)
+    for number, line in lines:
+        origin = Origin(file, number)
+        record = {keys.source: ""} if is_empty(line or "") else _json_object(line or "", origin, report)
+        if record is not None and (example := source_of(record, keys, origin, report)):
+            yield example
+
+
+def _json_keys(columns: Columns) -> Keys:
+    """Numbers mean nothing here: the keys are then source, target, weight, features."""
+    return Keys(
+        columns.source if isinstance(columns.source, str) else "source",
+        columns.target if isinstance(columns.target, str) else "target",
+        "weight" if isinstance(columns.weight, int) else columns.weight,
+        tuple(dict.fromkeys(key if isinstance(key, str) else "features" for key in columns.features)),
+    )
 
 
 def _json_object(line: str, origin: Origin, report: Report) -> dict[str, object] | None:
@@ -158,6 +191,18 @@ def _json_object(line: str, origin: Origin, report: Report) -> dict[str, object]
 
 def read_parquet(file: str, columns: Columns, report: Report) -> Iterator[Example]:
     """Read the rows of a Parquet file, a batch at a time. Origins count rows from 1."""
+    return _read_parquet(file, columns, example_of, lambda keys: keys.all, report)
+
+
+def parquet_sources(file: str, columns: Columns, report: Report) -> Iterator[Example]:
+    """Read what is to be predicted from; columns that prediction can do without may be missing."""
+    return _read_parquet(file, columns, source_of, lambda keys: [keys.source], report)
+
+
+def _read_parquet(
+    file: str, columns: Columns, build: _Build, required: Callable[[Keys], list[str]], report: Report
+) -> Iterator[Example]:
+    """Read the rows. build: makes an example of a row; required: the columns that must be there."""
     try:
         from pyarrow import ArrowException
         from pyarrow.parquet import ParquetFile
@@ -166,10 +211,12 @@ def read_parquet(file: str, columns: Columns, report: Report) -> Iterator[Exampl
     with ExitStack() as stack:
         try:
             table = stack.enter_context(ParquetFile(stack.enter_context(_seekable(file))))
-            keys = _parquet_keys(columns, list(table.schema_arrow.names), Origin(file, 0), report)
-            if keys is None:
+            names = list(table.schema_arrow.names)
+            keys = _parquet_keys(columns, names)
+            if missing := [repr(key) for key in required(keys) if key not in names]:
+                report(_missing_columns(missing, names, Origin(file, 0)))
                 return
-            yield from _parquet_examples(table, keys, file, report)
+            yield from _parquet_examples(table, keys, file, build, report)
         except (ArrowException, *DAMAGE) as error:
             report(damaged(file, error))
 
@@ -186,25 +233,25 @@ def _seekable(file: str) -> ByteStream:
     return unpacked
 
 
-def _parquet_keys(columns: Columns, names: list[str], origin: Origin, report: Report) -> Keys | None:
+def _parquet_keys(columns: Columns, names: list[str]) -> Keys:
     """Find the columns in the schema, by name or by number."""
 
     def name(column: int | str) -> str:
         return column if isinstance(column, str) else names[column - 1] if column <= len(names) else f"number {column}"
 
     weight = None if columns.weight is None else name(columns.weight)
-    keys = Keys(name(columns.source), name(columns.target), weight, tuple(map(name, columns.features)))
-    missing = [repr(key) for key in keys.all if key not in names]
-    if not missing:
-        return keys
+    return Keys(name(columns.source), name(columns.target), weight, tuple(map(name, columns.features)))
+
+
+def _missing_columns(missing: list[str], names: list[str], origin: Origin) -> Problem:
     text = f"expected a column {' and '.join(missing)}, found {', '.join(map(repr, names[:20]))}. Name these in `columns`."
-    report(Problem("missing-column", origin, text))
-    return None
+    return Problem("missing-column", origin, text)
 
 
-def _parquet_examples(table: Any, keys: Keys, file: str, report: Report) -> Iterator[Example]:
+def _parquet_examples(table: Any, keys: Keys, file: str, build: _Build, report: Report) -> Iterator[Example]:
     row = 1
-    for batch in table.iter_batches(batch_size=1024, columns=keys.all):
+    there = [key for key in keys.all if key in table.schema_arrow.names]
+    for batch in table.iter_batches(batch_size=1024, columns=there):
         try:
             records: list[dict[str, object]] = batch.to_pylist()
         except UnicodeDecodeError as error:
@@ -212,6 +259,6 @@ def _parquet_examples(table: Any, keys: Keys, file: str, report: Report) -> Iter
             report(Problem("bad-utf8", Origin(file, row), text))
             records = []
         for number, record in enumerate(records, row):
-            if example := example_of(record, keys, Origin(file, number), report):
+            if example := build(record, keys, Origin(file, number), report):
                 yield example
         row += len(batch)

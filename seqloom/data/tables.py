@@ -29,12 +29,12 @@ Row = tuple[int, list[str]]
 
 def read_tsv(file: str, columns: Columns, report: Report) -> Iterator[Example]:
     """Read tab-separated values."""
-    return read_table(file, _tsv_rows(read_lines(file, report)), columns, report)
+    return read_table(file, tsv_rows(read_lines(file, report)), columns, report)
 
 
 def read_csv(file: str, columns: Columns, report: Report) -> Iterator[Example]:
     """Read comma-separated values."""
-    return read_table(file, _csv_rows(file, read_lines(file, report), report), columns, report)
+    return read_table(file, csv_rows(file, read_lines(file, report), report), columns, report)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,14 +84,14 @@ def has_header(columns: Columns) -> bool:
     return any(isinstance(column, str) for column in _all(columns))
 
 
-def _tsv_rows(lines: Iterator[Line]) -> Iterator[Row]:
+def tsv_rows(lines: Iterator[Line]) -> Iterator[Row]:
     """Split at tabs and nothing else: no quoting, no escapes."""
     for number, line in lines:
         if line is not None:
             yield number, line.split("\t")
 
 
-def _csv_rows(file: str, lines: Iterator[Line], report: Report) -> Iterator[Row]:
+def csv_rows(file: str, lines: Iterator[Line], report: Report) -> Iterator[Row]:
     """Split as the csv module does; a quoted cell may hold commas and line ends."""
     last = 0
 

@@ -242,17 +242,17 @@ def parts_of(texts: Sequence[str], *, by_words: bool) -> tuple[list[str], IdArra
     return list(chain.from_iterable(parts)), np.fromiter(map(len, parts), dtype=np.int64)
 
 
-def splits_at_spaces(section: sections.Vocabulary) -> bool:
+def splits_at_spaces(section: sections.BuiltVocabulary) -> bool:
     """Whether a vocabulary of this section will be `by_words`."""
     return not isinstance(section, sections.Characters)
 
 
-def sample_size(section: sections.Vocabulary) -> int:
+def sample_size(section: sections.BuiltVocabulary) -> int:
     """From how many texts a vocabulary is made at most, the first ones."""
     return _SUBWORD_SAMPLE if isinstance(section, sections.Bpe | sections.Unigram) else sys.maxsize
 
 
-def build_vocabulary(section: sections.Vocabulary, texts: Iterable[str]) -> Vocabulary:
+def build_vocabulary(section: sections.BuiltVocabulary, texts: Iterable[str]) -> Vocabulary:
     """Collect or learn the symbols of the given texts."""
     builder, sample = VocabularyBuilder(section), islice(texts, sample_size(section))
     while chunk := list(islice(sample, _CHUNK)):
@@ -263,7 +263,7 @@ def build_vocabulary(section: sections.Vocabulary, texts: Iterable[str]) -> Voca
 class VocabularyBuilder:
     """Collects or learns symbols. Holds how often what the splitter yields occurs, never the texts."""
 
-    def __init__(self, section: sections.Vocabulary) -> None:
+    def __init__(self, section: sections.BuiltVocabulary) -> None:
         self._section = section
         self._normaliser = _normaliser(section)
         self._splitter = _splitter(section)
@@ -355,7 +355,7 @@ def _without_added_tokens(tokenizer: Tokenizer) -> Tokenizer:
     return Tokenizer.from_str(json.dumps(body))
 
 
-def _normaliser(section: sections.Vocabulary) -> normalizers.Normalizer:
+def _normaliser(section: sections.BuiltVocabulary) -> normalizers.Normalizer:
     forms = {"nfc": normalizers.NFC, "nfd": normalizers.NFD, "nfkc": normalizers.NFKC, "nfkd": normalizers.NFKD}
     stages: list[normalizers.Normalizer] = []
     if section.normalise != "none":
@@ -367,7 +367,7 @@ def _normaliser(section: sections.Vocabulary) -> normalizers.Normalizer:
     return normalizers.Sequence(stages)
 
 
-def _splitter(section: sections.Vocabulary) -> pre_tokenizers.PreTokenizer:
+def _splitter(section: sections.BuiltVocabulary) -> pre_tokenizers.PreTokenizer:
     match section:
         case sections.Characters(graphemes=graphemes):
             return pre_tokenizers.Split(Regex(r"\X" if graphemes else r"[\s\S]"), "isolated")
@@ -384,7 +384,7 @@ def _splitter(section: sections.Vocabulary) -> pre_tokenizers.PreTokenizer:
             assert_never(section)
 
 
-def _decoder(section: sections.Vocabulary) -> decoders.Decoder | None:
+def _decoder(section: sections.BuiltVocabulary) -> decoders.Decoder | None:
     match section:
         case sections.Characters():
             return decoders.Fuse()

@@ -2,6 +2,7 @@
 
 A step has two parts: what the inputs alone contribute, `project`, which can be computed for all steps at once, and what
 needs the previous state, `step`. Inputs come in parts, [e; c] say, each with a matrix of its own: U [e; c] = U_e e + U_c c.
+The weights of a step are handed to it, because dropout on them must leave out the same at all steps of a sequence.
 """
 
 from abc import ABC, abstractmethod
@@ -10,25 +11,37 @@ from typing import assert_never
 
 import torch
 from torch import Tensor, nn
+from torch.nn.functional import dropout
 
 from seqloom.models.memory import CellState
+from seqloom.models.multiplying import Linear, linear
 from seqloom.recipe import sections
 
 Squash = Callable[[Tensor], Tensor]
 """The lectures' sigma, "a squashing non-linearity": tanh, or the logistic function. Gates are always logistic."""
 
 
+Weights = tuple[Tensor, ...]
+"""What a cell uses at every step: its matrices from state to gates, then their bias if it has one."""
+
+
 class Cell(nn.Module, ABC):
-    """One layer's step. part_sizes: widths of the input's parts. gates: how many vectors of width `size` a step computes."""
+    """One layer's step. part_sizes: widths of the input's parts. gates: how many vectors of width `size` a step computes.
+
+    weight_dropout: the share of the matrices from state to gates that is left out in training.
+    """
 
     num_leaves = 1
 
-    def __init__(self, part_sizes: Sequence[int], size: int, *, gates: int, squash: Squash) -> None:
+    def __init__(
+        self, part_sizes: Sequence[int], size: int, *, gates: int, squash: Squash, weight_dropout: float = 0.0
+    ) -> None:
         super().__init__()
+        self.weight_dropout = weight_dropout
         self.size = size
         self.squash = squash
         # One bias is enough: the first part carries it.
-        matrices = [nn.Linear(part, gates * size, bias=index == 0) for index, part in enumerate(part_sizes)]
+        matrices = [Linear(part, gates * size, bias=index == 0) for index, part in enumerate(part_sizes)]
         for matrix in matrices:
             nn.init.xavier_uniform_(matrix.weight)
         nn.init.zeros_(matrices[0].bias)
@@ -45,8 +58,19 @@ class Cell(nn.Module, ABC):
             projected = projected + matrix(part)
         return projected
 
+    @property
     @abstractmethod
-    def step(self, projected: Tensor, state: CellState) -> CellState:
+    def weights(self) -> Weights:
+        """What a step uses, nothing left out."""
+
+    def drawn_weights(self) -> Weights:
+        """What all steps of one sequence use: in training with entries left out at random, and the others scaled up."""
+        return tuple(
+            dropout(weight, self.weight_dropout, self.training) if weight.dim() == 2 else weight for weight in self.weights
+        )
+
+    @abstractmethod
+    def step(self, projected: Tensor, state: CellState, weights: Weights) -> CellState:
         """The next state from the projected inputs [..., gates * D] and the state before."""
 
     def zeros(self, *shape: int, like: Tensor) -> CellState:
@@ -54,9 +78,9 @@ class Cell(nn.Module, ABC):
         return tuple(like.new_zeros(*shape, self.size) for _ in range(self.num_leaves))
 
 
-def _recurrent(size: int, gates: int, *, bias: bool = False) -> nn.Linear:
+def _recurrent(size: int, gates: int, *, bias: bool = False) -> Linear:
     """A matrix from state to gates. Orthogonal blocks neither shrink nor blow up a state over many steps."""
-    matrix = nn.Linear(size, gates * size, bias=bias)
+    matrix = Linear(size, gates * size, bias=bias)
     for block in matrix.weight.data.chunk(gates):
         nn.init.orthogonal_(block)
     if bias:
@@ -67,44 +91,59 @@ def _recurrent(size: int, gates: int, *, bias: bool = False) -> nn.Linear:
 class RnnCell(Cell):
     """C1: `s_t = sigma(U x_t + W s_{t-1} + b)`."""
 
-    def __init__(self, part_sizes: Sequence[int], size: int, squash: Squash) -> None:
-        super().__init__(part_sizes, size, gates=1, squash=squash)
+    def __init__(self, part_sizes: Sequence[int], size: int, *, squash: Squash, weight_dropout: float = 0.0) -> None:
+        super().__init__(part_sizes, size, weight_dropout=weight_dropout, gates=1, squash=squash)
         self.recurrent = _recurrent(size, 1)
 
-    def step(self, projected: Tensor, state: CellState) -> CellState:
+    @property
+    def weights(self) -> Weights:
+        """`W`."""
+        return (self.recurrent.weight,)
+
+    def step(self, projected: Tensor, state: CellState, weights: Weights) -> CellState:
         """One step of C1."""
-        return (self.squash(projected + self.recurrent(state[0])),)
+        return (self.squash(projected + linear(state[0], *weights)),)
 
 
 class GruCell(Cell):
     """C2, the lectures' form: the state is reset before the matrix, `s~_t = sigma(W (o_t * s_{t-1}) + U x_t + b)`."""
 
-    def __init__(self, part_sizes: Sequence[int], size: int, squash: Squash) -> None:
-        super().__init__(part_sizes, size, gates=3, squash=squash)
+    def __init__(self, part_sizes: Sequence[int], size: int, *, squash: Squash, weight_dropout: float = 0.0) -> None:
+        super().__init__(part_sizes, size, weight_dropout=weight_dropout, gates=3, squash=squash)
         self.gates = _recurrent(size, 2)
         self.candidate = _recurrent(size, 1)
 
-    def step(self, projected: Tensor, state: CellState) -> CellState:
+    @property
+    def weights(self) -> Weights:
+        """The gates' matrix, the candidate's."""
+        return self.gates.weight, self.candidate.weight
+
+    def step(self, projected: Tensor, state: CellState, weights: Weights) -> CellState:
         """One step of C2; gates in the order o, i."""
-        (before,) = state
+        (before,), (to_gates, to_candidate) = state, weights
         for_gates, for_candidate = projected.tensor_split([2 * self.size], dim=-1)
-        reset, keep = torch.sigmoid(for_gates + self.gates(before)).chunk(2, dim=-1)
-        candidate = self.squash(for_candidate + self.candidate(reset * before))
-        return (candidate + keep * (before - candidate),)  # i * s + (1 - i) * s~; lerp would refuse mixed precisions
+        reset, keep = torch.sigmoid(for_gates + linear(before, to_gates)).chunk(2, dim=-1)
+        candidate = self.squash(for_candidate + linear(reset * before, to_candidate))
+        return (candidate + keep * (before - candidate),)  # i * s + (1 - i) * s~
 
 
 class TorchGruCell(Cell):
     """C2 as torch computes it: the state is reset after the matrix, `s~_t = sigma(o_t * (W s_{t-1} + c) + U x_t + b)`."""
 
-    def __init__(self, part_sizes: Sequence[int], size: int, squash: Squash) -> None:
-        super().__init__(part_sizes, size, gates=3, squash=squash)
+    def __init__(self, part_sizes: Sequence[int], size: int, *, squash: Squash, weight_dropout: float = 0.0) -> None:
+        super().__init__(part_sizes, size, weight_dropout=weight_dropout, gates=3, squash=squash)
         self.recurrent = _recurrent(size, 3, bias=True)
 
-    def step(self, projected: Tensor, state: CellState) -> CellState:
+    @property
+    def weights(self) -> Weights:
+        """`W` and its bias."""
+        return self.recurrent.weight, self.recurrent.bias
+
+    def step(self, projected: Tensor, state: CellState, weights: Weights) -> CellState:
         """One step; gates in the order o, i, as torch's r, z."""
         (before,) = state
         for_gates, for_candidate = projected.tensor_split([2 * self.size], dim=-1)
-        from_gates, from_candidate = self.recurrent(before).tensor_split([2 * self.size], dim=-1)
+        from_gates, from_candidate = linear(before, *weights).tensor_split([2 * self.size], dim=-1)
         reset, keep = torch.sigmoid(for_gates + from_gates).chunk(2, dim=-1)
         candidate = self.squash(for_candidate + reset * from_candidate)
         return (candidate + keep * (before - candidate),)
@@ -115,16 +154,21 @@ class LstmCell(Cell):
 
     num_leaves = 2
 
-    def __init__(self, part_sizes: Sequence[int], size: int, squash: Squash) -> None:
-        super().__init__(part_sizes, size, gates=4, squash=squash)
+    def __init__(self, part_sizes: Sequence[int], size: int, *, squash: Squash, weight_dropout: float = 0.0) -> None:
+        super().__init__(part_sizes, size, weight_dropout=weight_dropout, gates=4, squash=squash)
         self.recurrent = _recurrent(size, 4)
         with torch.no_grad():  # a fresh cell remembers: gradients reach far from the first update on
             self.get_parameter("inputs.0.bias")[:size] = 1.0
 
-    def step(self, projected: Tensor, state: CellState) -> CellState:
+    @property
+    def weights(self) -> Weights:
+        """The matrix for all gates."""
+        return (self.recurrent.weight,)
+
+    def step(self, projected: Tensor, state: CellState, weights: Weights) -> CellState:
         """One step of C3; gates in the order f, i, o, then the candidate."""
         hidden, memory = state
-        total = projected + self.recurrent(hidden)
+        total = projected + linear(hidden, *weights)
         for_gates, for_candidate = total.tensor_split([3 * self.size], dim=-1)
         forget, write, output = torch.sigmoid(for_gates).chunk(3, dim=-1)
         memory = forget * memory + write * self.squash(for_candidate)
@@ -134,14 +178,17 @@ class LstmCell(Cell):
 def build_cell(section: sections.Recurrence, part_sizes: Sequence[int]) -> Cell:
     """The cell that a recipe names, for inputs of the given parts."""
     squash: Squash = torch.tanh if section.activation == "tanh" else torch.sigmoid
+    return _kind(section)(part_sizes, section.size, squash=squash, weight_dropout=section.weight_dropout)
+
+
+def _kind(section: sections.Recurrence) -> type[RnnCell | GruCell | TorchGruCell | LstmCell]:
     match section.cell:
         case "rnn":
-            return RnnCell(part_sizes, section.size, squash)
+            return RnnCell
         case "gru":
-            kind = TorchGruCell if section.reset == "after" else GruCell
-            return kind(part_sizes, section.size, squash)
+            return TorchGruCell if section.reset == "after" else GruCell
         case "lstm":
-            return LstmCell(part_sizes, section.size, squash)
+            return LstmCell
         case _:
             assert_never(section.cell)
 
@@ -149,7 +196,8 @@ def build_cell(section: sections.Recurrence, part_sizes: Sequence[int]) -> Cell:
 def unroll(cell: Cell, projected: Tensor, state: CellState) -> CellState:
     """Run a cell over all steps: projected [B, T, gates * D], state leaves [B, D] -> states after each step, [B, T, D]."""
     states = []
+    weights = cell.drawn_weights()
     for step in projected.unbind(dim=1):
-        state = cell.step(step, state)
+        state = cell.step(step, state, weights)
         states.append(state)
     return tuple(torch.stack(leaf, dim=1) for leaf in zip(*states, strict=True))

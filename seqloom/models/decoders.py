@@ -13,11 +13,13 @@ from torch import Tensor, nn
 from seqloom.models.attention import Carry
 from seqloom.models.bridges import AttentionBridge, Bridge, BridgeRead, ContextUses, DecoderShape, Link, Memories, build_bridge
 from seqloom.models.cells import Cell, LstmCell, build_cell, unroll
+from seqloom.models.dropout import InputDropout, SequenceDropout
 from seqloom.models.encoders import build_embedding
 from seqloom.models.memory import CellState
+from seqloom.models.multiplying import Linear, linear, multiplier
 from seqloom.models.unrolled_attention import has_attention_kernel
-from seqloom.models.unrolled_cells import computes_here, has_kernel, unroll_written_out
-from seqloom.models.unrolled_decoder import DecoderLoop, decode_written_out
+from seqloom.models.unrolled_cells import has_kernel, unroll_written_out
+from seqloom.models.unrolled_decoder import DecoderLoop, DrawnLayer, decode_written_out
 from seqloom.recipe import sections
 
 
@@ -38,6 +40,10 @@ class DecoderState:
     def hidden(self) -> Tensor:
         """What the last layer shows of its state, [B, K, D]."""
         return self.cells[-1][0]
+
+    def detached(self) -> "DecoderState":
+        """The same state, through which no gradient flows back. What belongs to sources stays: they have one stretch only."""
+        return replace(self, cells=tuple(tuple(leaf.detach() for leaf in layer) for layer in self.cells))
 
     def select(self, sentences: Tensor, parents: Tensor, *, regrouped: bool) -> "DecoderState":
         """Keep the given sentences [B'] and rows of each [B', K']; `regrouped` is False if the sentences stay as they are."""
@@ -93,15 +99,15 @@ class RecurrentDecoder(nn.Module):
         tied = section.tied != "none"
         shared = source_embedding if section.tied == "all" else None
         self.embedding = shared or build_embedding(vocabulary_size, section.embedding)
-        self.dropout = nn.Dropout(section.dropout)
+        self.input_dropout = InputDropout(section)
+        self.dropout = SequenceDropout(section.dropout, locked=section.locked)
+        self.output_dropout = SequenceDropout(section.output_rate, locked=section.locked)
         parts = [section.embedding]
         parts += [self.bridge.context_size] if self.uses.input else []
         parts += [section.size] if self.uses.feed else []
         widths: list[Sequence[int]] = [parts, *[[section.size]] * (section.layers - 1)]
         self.cells = nn.ModuleList(build_cell(section, width) for width in widths)
-        self.combine = (
-            nn.Linear(section.size + self.bridge.context_size, section.size, bias=False) if self.uses.combined else None
-        )
+        self.combine = Linear(section.size + self.bridge.context_size, section.size, bias=False) if self.uses.combined else None
         if self.combine is not None:
             nn.init.xavier_uniform_(self.combine.weight)
         self.output = Output(
@@ -126,18 +132,29 @@ class RecurrentDecoder(nn.Module):
 
     def forward(self, tokens: Tensor, state: DecoderState) -> Decoded:
         """Read the given symbols [B, T] one after the other from a state of one row per sentence."""
-        projected = self._cell(0).project(self.dropout(self.embedding(tokens)))  # [B, T, gates * D]
+        projected = self._cell(0).project(self.input_dropout(self.embedding, tokens))  # [B, T, gates * D]
+        decoded = self._read_all(projected, state)
+        return replace(decoded, features=self.output_dropout(decoded.features))
+
+    def _read_all(self, projected: Tensor, state: DecoderState) -> Decoded:
         if not self.uses.flows_back and not any(state.carry.values()):
             return self._all_at_once(projected, state)
-        if self._can_write_out(projected, state):
-            return self._in_one_loop(projected, state)
-        return self._step_by_step(projected, state)
+        drawn = self._draw(projected.shape[1], state)
+        if self._can_write_out(state):
+            return self._in_one_loop(projected, state, drawn)
+        return self._step_by_step(projected, state, drawn)
 
-    def _can_write_out(self, projected: Tensor, state: DecoderState) -> bool:
+    def _draw(self, steps: int, state: DecoderState) -> list[DrawnLayer]:
+        """What the steps use of every layer, with what dropout leaves out."""
+        return [
+            DrawnLayer(self._cell(index).drawn_weights(), self.dropout.masks(steps, leaves[0][:, 0]) if index > 0 else None)
+            for index, leaves in enumerate(state.cells)
+        ]
+
+    def _can_write_out(self, state: DecoderState) -> bool:
         """Whether the written-out loop knows all that this step consists of."""
         return (
             self.written_out
-            and computes_here(projected)
             and not any(state.carry.values())
             and all(has_kernel(self._cell(index)) for index in range(len(self.cells)))
             and isinstance(self.bridge, AttentionBridge)
@@ -146,37 +163,44 @@ class RecurrentDecoder(nn.Module):
 
     def step(self, tokens: Tensor, state: DecoderState) -> Decoded:
         """Read one symbol in every row, tokens [B, K]; the T of what comes back counts rows."""
-        return self._advance(self._cell(0).project(self.embedding(tokens)), state)
+        whole = [DrawnLayer(self._cell(index).weights, None) for index in range(len(self.cells))]
+        return self._advance(self._cell(0).project(self.embedding(tokens)), state, whole, 0)
 
-    def _advance(self, projected: Tensor, state: DecoderState) -> Decoded:
+    def _advance(self, projected: Tensor, state: DecoderState, drawn: Sequence[DrawnLayer], time: int) -> Decoded:
         """One step of every row. projected [B, K, gates * D]: what the symbol contributes to the first cell."""
         read = None if self.uses.query_current else self.bridge.read(state.hidden, state.link, state.carry)
-        cells = self._next_cells(projected, read, state)
+        cells = self._next_cells(self._extended(projected, read, state), state, drawn, time)
         hidden = cells[-1][0]
         if read is None:
             read = self.bridge.read(hidden, state.link, state.carry)
         features = self._features(hidden, read.context)
         feed = features if self.uses.feed else None
         after = DecoderState(cells, feed, read.carry, state.link)
-        return Decoded(self.dropout(features), read.weights, after, read.penalties)
+        return Decoded(features, read.weights, after, read.penalties)
 
-    def _next_cells(self, projected: Tensor, read: BridgeRead | None, state: DecoderState) -> tuple[CellState, ...]:
+    def _extended(self, projected: Tensor, read: BridgeRead | None, state: DecoderState) -> Tensor:
+        """All that goes into the first cell."""
         others = [read.context] if self.uses.input and read is not None and read.context is not None else []
         others += [state.feed] if state.feed is not None else []
-        projected = self._cell(0).extend(projected, *others)
+        return self._cell(0).extend(projected, *others)
+
+    def _next_cells(
+        self, projected: Tensor, state: DecoderState, drawn: Sequence[DrawnLayer], time: int
+    ) -> tuple[CellState, ...]:
         after: list[CellState] = []
-        for index, before in enumerate(state.cells):
+        for index, (before, layer) in enumerate(zip(state.cells, drawn, strict=True)):
             cell = self._cell(index)
             if index > 0:
-                projected = cell.project(self.dropout(after[-1][0]))
-            after.append(cell.step(projected, before))
+                shown = after[-1][0]
+                projected = cell.project(shown if layer.masks is None else shown * layer.masks[time][:, None])
+            after.append(cell.step(projected, before, layer.weights))
         return tuple(after)
 
-    def _step_by_step(self, projected: Tensor, state: DecoderState) -> Decoded:
+    def _step_by_step(self, projected: Tensor, state: DecoderState, drawn: Sequence[DrawnLayer]) -> Decoded:
         """Unroll `_advance`: for bridges whose reading flows back into the cells."""
         steps = []
-        for symbol in projected.tensor_split(projected.shape[1], dim=1):
-            steps.append(self._advance(symbol, state))
+        for time, symbol in enumerate(projected.tensor_split(projected.shape[1], dim=1)):
+            steps.append(self._advance(symbol, state, drawn, time))
             state = steps[-1].state
         return Decoded(
             features=torch.cat([step.features for step in steps], dim=1),
@@ -185,7 +209,7 @@ class RecurrentDecoder(nn.Module):
             penalties={name: torch.stack([step.penalties[name] for step in steps]).sum() for name in steps[0].penalties},
         )
 
-    def _in_one_loop(self, projected: Tensor, state: DecoderState) -> Decoded:
+    def _in_one_loop(self, projected: Tensor, state: DecoderState, drawn: Sequence[DrawnLayer]) -> Decoded:
         """What `_step_by_step` gives, by the written-out loop. The state that comes back is cut from the gradient."""
         if not isinstance(self.bridge, AttentionBridge):
             raise TypeError(self.bridge)
@@ -200,19 +224,13 @@ class RecurrentDecoder(nn.Module):
             feed=feed,
             keys=state.link.keys,
             steps=projected.shape[1],
-            masks=self._dropout_masks(projected),
+            drawn=drawn,
+            multiplier=multiplier(),
         )
         features = decode_written_out(loop, projected, feed, first, state.link.keys)
         cells = tuple(tuple(leaf[:, None] for leaf in layer) for layer in loop.last_state())
         fed = loop.combined[-1][:, None] if self.uses.feed and loop.combined is not None else None
-        return Decoded(self.dropout(features), loop.weights(), replace(state, cells=cells, feed=fed), {})
-
-    def _dropout_masks(self, projected: Tensor) -> list[Tensor] | None:
-        """What the inputs of the layers above the first are multiplied with, [T, B, D] each."""
-        if not self.training or not self.dropout.p or len(self.cells) == 1:
-            return None
-        batch, steps, _ = projected.shape
-        return [self.dropout(projected.new_ones(steps, batch, self.size)) for _ in range(len(self.cells) - 1)]
+        return Decoded(features, loop.weights(), replace(state, cells=cells, feed=fed), {})
 
     def _all_at_once(self, projected: Tensor, state: DecoderState) -> Decoded:
         """The cells run first, layer by layer; then every step reads the sources in one go."""
@@ -230,7 +248,7 @@ class RecurrentDecoder(nn.Module):
         queries = hidden if self.uses.query_current else torch.cat([state.hidden, hidden[:, :-1]], dim=1)
         read = self.bridge.read(queries, state.link, state.carry)
         after = replace(state, cells=tuple(tuple(leaf[:, -1:] for leaf in layer) for layer in cells))
-        return Decoded(self.dropout(self._features(hidden, read.context)), read.weights, after, read.penalties)
+        return Decoded(self._features(hidden, read.context), read.weights, after, read.penalties)
 
     def _features(self, hidden: Tensor, context: Tensor | None) -> Tensor:
         """What the output layer sees: the state, or `tanh(W [s; c])`, or [s; c] for `W_out s + W_att c` (A7)."""
@@ -271,4 +289,4 @@ class Output(nn.Module):
 
     def forward(self, features: Tensor) -> Tensor:
         """Features [..., O] -> logits [..., V]."""
-        return nn.functional.linear(features, *self.joined())
+        return linear(features, *self.joined())

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from seqloom.data.batches import Batch, Padded
-from seqloom.models.decoders import Decoded, RecurrentDecoder
+from seqloom.models.decoders import Decoded, DecoderState, RecurrentDecoder
 from seqloom.models.encoders import TextEncoder
 from seqloom.models.loss import chunked_cross_entropy
 from seqloom.models.memory import Memory
@@ -20,11 +20,12 @@ class Loss:
     """A batch's loss, as sums so that batches can be added up.
 
     objective: what training minimises, example weights, label smoothing and penalties included; nll: plain
-    `-log p(y | x)` over all symbols, `end` included.
+    `-log p(y | x)` over all symbols, `end` included; state: the decoder's after the batch, cut from the gradient.
     """
 
     objective: Tensor
     nll: Tensor
+    state: DecoderState
 
 
 class EncoderDecoder(nn.Module):
@@ -66,30 +67,30 @@ class EncoderDecoder(nn.Module):
         """Read every source into its memory."""
         return {name: encoder(*self.tensors(sources[name])) for name, encoder in self.encoders.items()}
 
-    def decode(self, sources: Mapping[str, Padded], inputs: Padded) -> Decoded:
-        """Read the sources, then the decoder's inputs one after the other."""
-        tokens, _ = self.tensors(inputs)
-        return self.decoder(tokens, self.decoder.start(self.encode(sources), len(tokens)))  # type: ignore[no-any-return]
+    def decode(self, batch: Batch, state: DecoderState | None = None) -> Decoded:
+        """Read the sources, then the decoder's inputs one after the other. state: goes on from there instead."""
+        tokens, _ = self.tensors(batch.inputs)
+        before = state if state is not None else self.decoder.start(self.encode(batch.sources), len(tokens))
+        return self.decoder(tokens, before)  # type: ignore[no-any-return]
 
-    def forward(self, batch: Batch) -> Loss:
-        """The loss of a batch: the one entry of training."""
-        decoded = self.decode(batch.sources, batch.inputs)
+    def forward(self, batch: Batch, state: DecoderState | None = None) -> Loss:
+        """The loss of a batch: the one entry of training. state: that of running text before this stretch of it."""
+        decoded = self.decode(batch, state)
         labels, _ = self.tensors(batch.labels)
-        mask = torch.from_numpy(batch.labels.mask).to(labels.device)
+        counted = batch.counted
+        mask = torch.from_numpy(counted).to(labels.device)
         features = decoded.features[mask]  # real positions only
-        # In the precision of the parameters, whatever autocast made of the features.
-        weights = torch.from_numpy(np.repeat(batch.weights, batch.labels.lengths)).to(self.decoder.output.bias)
-        with torch.autocast(features.device.type, enabled=False):
-            objective, nll = chunked_cross_entropy(
-                features.to(weights), *self.decoder.output.joined(), labels[mask], weights, smoothing=self.label_smoothing
-            )
+        weights = torch.from_numpy(np.repeat(batch.weights, counted.sum(axis=1))).to(self.decoder.output.bias)
+        objective, nll = chunked_cross_entropy(
+            features, *self.decoder.output.joined(), labels[mask], weights, smoothing=self.label_smoothing
+        )
         for penalty in decoded.penalties.values():
             objective = objective + penalty
-        return Loss(objective, nll)
+        return Loss(objective, nll, decoded.state.detached())
 
     def log_probs(self, batch: Batch) -> Tensor:
         """`log p(y_t | y_<t, x)` of every label, [B, T + 1]; zero on padding."""
-        decoded = self.decode(batch.sources, batch.inputs)
+        decoded = self.decode(batch)
         labels, lengths = self.tensors(batch.labels)
         every = torch.log_softmax(self.decoder.output(decoded.features).float(), dim=-1)
         real = torch.arange(labels.shape[1], device=labels.device) < lengths[:, None]

@@ -4,6 +4,7 @@ import torch
 from torch import Tensor, nn
 
 from seqloom.models.cells import Cell, build_cell, unroll
+from seqloom.models.dropout import InputDropout, SequenceDropout
 from seqloom.models.memory import CellState, Memory
 from seqloom.models.unrolled_cells import unroll_written_out
 from seqloom.recipe import sections
@@ -21,7 +22,8 @@ class TextEncoder(nn.Module):
         self.unroll = unroll_written_out if written_out else unroll
         self.memory_size = section.memory_size
         self.embedding = build_embedding(vocabulary_size, section.embedding)
-        self.dropout = nn.Dropout(section.dropout)
+        self.input_dropout = InputDropout(section)
+        self.dropout = SequenceDropout(section.dropout, locked=section.locked)
         widths = [section.embedding] + [section.memory_size] * (section.layers - 1)
         self.forwards = nn.ModuleList(build_cell(section, [width]) for width in widths)
         self.backwards = nn.ModuleList(build_cell(section, [width]) for width in widths if section.bidirectional)
@@ -30,10 +32,10 @@ class TextEncoder(nn.Module):
         """Symbols [B, S], lengths [B] -> Memory."""
         mask = torch.arange(symbols.shape[1], device=symbols.device) < lengths[:, None]
         turned = turn_round(symbols.shape[1], lengths)
-        states: Tensor = self.embedding(symbols)
+        states: Tensor = self.input_dropout(self.embedding, symbols)
         finals = []
         for index, cell in enumerate(self.forwards):
-            states = self.dropout(states)
+            states = self.dropout(states) if index > 0 else states
             leaves = self._read(cell, states)
             ends = _at(leaves, lengths - 1)
             if self.backwards:

@@ -14,15 +14,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from seqloom.models.cells import Cell, GruCell, LstmCell, RnnCell, TorchGruCell, unroll
+from seqloom.models.cells import Cell, GruCell, LstmCell, RnnCell, TorchGruCell, Weights, unroll
 from seqloom.models.memory import CellState
+from seqloom.models.multiplying import Multiplier, multiplier
 
 WeightGradients = list[tuple[Tensor, Tensor]]
-
-
-def gradient_product(outputs: Tensor, inputs: Tensor) -> Tensor:
-    """The gradient of a matrix over all steps at once: outputs [T, B, O] against inputs [T, B, I] -> [O, I]."""
-    return outputs.flatten(0, 1).t() @ inputs.flatten(0, 1)
 
 
 class Squash:
@@ -43,9 +39,13 @@ class Squash:
 
 
 class CellKernel(ABC):
-    """One layer through all steps. states[0] holds h or s of every time, [T + 1, B, D]; further leaves as the cell has them."""
+    """One layer through all steps. states[0] holds h or s of every time, [T + 1, B, D]; further leaves as the cell has them.
 
-    def __init__(self, cell: Cell, steps: int, state: CellState, gates: int) -> None:
+    gates: how many vectors of the cell's size a step computes; multiplier: what both passes multiply with.
+    """
+
+    def __init__(self, cell: Cell, steps: int, state: CellState, gates: int, multiplier: Multiplier) -> None:
+        self.multiplier = multiplier
         self.squash = Squash(logistic=cell.squash is torch.sigmoid)
         self.size = cell.size
         batch = len(state[0])
@@ -70,41 +70,39 @@ class CellKernel(ABC):
         """
 
     @abstractmethod
-    def weight_gradients(self) -> WeightGradients:
-        """Gradients of the recurrent matrices, after all backward steps."""
+    def weight_gradients(self) -> list[Tensor]:
+        """Gradients of the weights that the steps used, in their order, after all backward steps."""
 
 
 class RnnKernel(CellKernel):
     """C1."""
 
-    def __init__(self, cell: RnnCell, steps: int, state: CellState) -> None:
-        super().__init__(cell, steps, state, gates=1)
-        self._cell = cell
-        self._matrix = cell.recurrent.weight.detach()
+    def __init__(self, cell: RnnCell, steps: int, state: CellState, weights: Weights, multiplier: Multiplier) -> None:
+        super().__init__(cell, steps, state, 1, multiplier)
+        self._matrix = multiplier.operand(weights[0].detach())
 
     def step(self, time: int, projected: Tensor) -> Tensor:
         """One step of C1."""
         after = self.states[0][time + 1]
-        torch.addmm(projected, self.states[0][time], self._matrix.t(), out=after)
+        self.multiplier.addmm(projected, self.states[0][time], self._matrix.t(), out=after)
         return self.squash.apply_(after)
 
     def step_back(self, time: int, shown: Tensor, hidden: list[Tensor]) -> list[Tensor]:  # noqa: ARG002
         """Through the squashing function and the matrix."""
         self.gradients[time] = self.squash.back(shown, self.states[0][time + 1])
-        return [self.gradients[time] @ self._matrix]
+        return [self.multiplier.mm(self.gradients[time], self._matrix)]
 
-    def weight_gradients(self) -> WeightGradients:
+    def weight_gradients(self) -> list[Tensor]:
         """Of `W`."""
-        return [(self._cell.recurrent.weight, gradient_product(self.gradients, self.states[0][:-1]))]
+        return [self.multiplier.gradient(self.gradients, self.states[0][:-1])]
 
 
 class GruKernel(CellKernel):
     """C2, reset before the matrix. acts: o, i, candidate."""
 
-    def __init__(self, cell: GruCell, steps: int, state: CellState) -> None:
-        super().__init__(cell, steps, state, gates=3)
-        self._cell = cell
-        self._gates, self._candidate = cell.gates.weight.detach(), cell.candidate.weight.detach()
+    def __init__(self, cell: GruCell, steps: int, state: CellState, weights: Weights, multiplier: Multiplier) -> None:
+        super().__init__(cell, steps, state, 3, multiplier)
+        self._gates, self._candidate = (multiplier.operand(weight.detach()) for weight in weights)
         self._reset_state = torch.empty_like(self.states[0][1:])
 
     def step(self, time: int, projected: Tensor) -> Tensor:
@@ -112,10 +110,10 @@ class GruKernel(CellKernel):
         size, before, after = self.size, self.states[0][time], self.states[0][time + 1]
         acts, reset_state = self.acts[time], self._reset_state[time]
         gates, candidate = acts[:, : 2 * size], acts[:, 2 * size :]
-        torch.addmm(projected[:, : 2 * size], before, self._gates.t(), out=gates)
+        self.multiplier.addmm(projected[:, : 2 * size], before, self._gates.t(), out=gates)
         gates.sigmoid_()
         torch.mul(gates[:, :size], before, out=reset_state)
-        torch.addmm(projected[:, 2 * size :], reset_state, self._candidate.t(), out=candidate)
+        self.multiplier.addmm(projected[:, 2 * size :], reset_state, self._candidate.t(), out=candidate)
         self.squash.apply_(candidate)
         return torch.lerp(candidate, before, gates[:, size:], out=after)
 
@@ -126,35 +124,34 @@ class GruKernel(CellKernel):
         gradients = self.gradients[time]
         kept = shown * keep
         gradients[:, 2 * size :] = self.squash.back(shown - kept, candidate)
-        of_reset_state = gradients[:, 2 * size :] @ self._candidate
+        of_reset_state = self.multiplier.mm(gradients[:, 2 * size :], self._candidate)
         gradients[:, :size] = torch.ops.aten.sigmoid_backward(of_reset_state * before, reset)
         gradients[:, size : 2 * size] = torch.ops.aten.sigmoid_backward(shown * (before - candidate), keep)
         kept.addcmul_(of_reset_state, reset)
-        return [kept.addmm_(gradients[:, : 2 * size], self._gates)]
+        return [self.multiplier.addmm(kept, gradients[:, : 2 * size], self._gates, out=kept)]
 
-    def weight_gradients(self) -> WeightGradients:
+    def weight_gradients(self) -> list[Tensor]:
         """Of the gates' matrix and the candidate's."""
         of_gates, of_candidate = self.gradients[..., : 2 * self.size], self.gradients[..., 2 * self.size :]
         return [
-            (self._cell.gates.weight, gradient_product(of_gates, self.states[0][:-1])),
-            (self._cell.candidate.weight, gradient_product(of_candidate, self._reset_state)),
+            self.multiplier.gradient(of_gates, self.states[0][:-1]),
+            self.multiplier.gradient(of_candidate, self._reset_state),
         ]
 
 
 class TorchGruKernel(CellKernel):
     """C2 with the reset after the matrix. acts: o, i, candidate; the recurrent contribution to the candidate apart."""
 
-    def __init__(self, cell: TorchGruCell, steps: int, state: CellState) -> None:
-        super().__init__(cell, steps, state, gates=3)
-        self._cell = cell
-        self._matrix, self._bias = cell.recurrent.weight.detach(), cell.recurrent.bias.detach()
+    def __init__(self, cell: TorchGruCell, steps: int, state: CellState, weights: Weights, multiplier: Multiplier) -> None:
+        super().__init__(cell, steps, state, 3, multiplier)
+        self._matrix, self._bias = multiplier.operand(weights[0].detach()), weights[1].detach()
         self._recurrent = torch.empty_like(self.acts)
 
     def step(self, time: int, projected: Tensor) -> Tensor:
         """One step of the form that torch computes."""
         size, before, after = self.size, self.states[0][time], self.states[0][time + 1]
         acts, recurrent = self.acts[time], self._recurrent[time]
-        torch.addmm(self._bias, before, self._matrix.t(), out=recurrent)
+        self.multiplier.addmm(self._bias, before, self._matrix.t(), out=recurrent)
         torch.add(projected, recurrent, out=acts)
         acts[:, : 2 * size].sigmoid_()
         torch.addcmul(projected[:, 2 * size :], acts[:, :size], recurrent[:, 2 * size :], out=acts[:, 2 * size :])
@@ -173,27 +170,25 @@ class TorchGruKernel(CellKernel):
         gradients[:, size : 2 * size] = torch.ops.aten.sigmoid_backward(shown * (before - candidate), keep)
         recurrent[:, : 2 * size] = gradients[:, : 2 * size]
         torch.mul(of_candidate, reset, out=recurrent[:, 2 * size :])
-        return [kept.addmm_(recurrent, self._matrix)]
+        return [self.multiplier.addmm(kept, recurrent, self._matrix, out=kept)]
 
-    def weight_gradients(self) -> WeightGradients:
+    def weight_gradients(self) -> list[Tensor]:
         """Of `W` and its bias."""
-        weight = gradient_product(self._recurrent, self.states[0][:-1])
-        return [(self._cell.recurrent.weight, weight), (self._cell.recurrent.bias, self._recurrent.sum(dim=(0, 1)))]
+        return [self.multiplier.gradient(self._recurrent, self.states[0][:-1]), self._recurrent.sum(dim=(0, 1))]
 
 
 class LstmKernel(CellKernel):
     """C3. acts: f, i, o, candidate; states: h, s."""
 
-    def __init__(self, cell: LstmCell, steps: int, state: CellState) -> None:
-        super().__init__(cell, steps, state, gates=4)
-        self._cell = cell
-        self._matrix = cell.recurrent.weight.detach()
+    def __init__(self, cell: LstmCell, steps: int, state: CellState, weights: Weights, multiplier: Multiplier) -> None:
+        super().__init__(cell, steps, state, 4, multiplier)
+        self._matrix = multiplier.operand(weights[0].detach())
         self._squashed = torch.empty_like(self.states[0][1:])
 
     def step(self, time: int, projected: Tensor) -> Tensor:
         """One step of C3."""
         acts, size = self.acts[time], self.size
-        torch.addmm(projected, self.states[0][time], self._matrix.t(), out=acts)
+        self.multiplier.addmm(projected, self.states[0][time], self._matrix.t(), out=acts)
         acts[:, : 3 * size].sigmoid_()
         self.squash.apply_(acts[:, 3 * size :])
         forget, write, output, candidate = acts.chunk(4, dim=1)
@@ -216,11 +211,11 @@ class LstmKernel(CellKernel):
         gates = gradients[:, : 3 * size]
         gates.copy_(torch.ops.aten.sigmoid_backward(gates, self.acts[time][:, : 3 * size]))
         gradients[:, 3 * size :] = self.squash.back(of_memory * write, candidate)
-        return [gradients @ self._matrix, of_memory.mul_(forget)]
+        return [self.multiplier.mm(gradients, self._matrix), of_memory.mul_(forget)]
 
-    def weight_gradients(self) -> WeightGradients:
+    def weight_gradients(self) -> list[Tensor]:
         """Of the recurrent matrix."""
-        return [(self._cell.recurrent.weight, gradient_product(self.gradients, self.states[0][:-1]))]
+        return [self.multiplier.gradient(self.gradients, self.states[0][:-1])]
 
 
 def has_kernel(cell: Cell) -> bool:
@@ -228,31 +223,32 @@ def has_kernel(cell: Cell) -> bool:
     return isinstance(cell, RnnCell | GruCell | TorchGruCell | LstmCell)
 
 
-def build_kernel(cell: Cell, steps: int, state: CellState) -> CellKernel:
-    """The kernel of a cell for a sequence of so many steps; state: leaves [B, D]."""
+def build_kernel(cell: Cell, steps: int, state: CellState, weights: Weights, multiplier: Multiplier) -> CellKernel:
+    """The kernel of a cell for a sequence of so many steps; state: leaves [B, D]; weights: what its steps use."""
     match cell:
         case RnnCell():
-            return RnnKernel(cell, steps, state)
+            return RnnKernel(cell, steps, state, weights, multiplier)
         case GruCell():
-            return GruKernel(cell, steps, state)
+            return GruKernel(cell, steps, state, weights, multiplier)
         case TorchGruCell():
-            return TorchGruKernel(cell, steps, state)
+            return TorchGruKernel(cell, steps, state, weights, multiplier)
         case LstmCell():
-            return LstmKernel(cell, steps, state)
+            return LstmKernel(cell, steps, state, weights, multiplier)
         case _:
             raise TypeError(cell)
 
 
 class _UnrolledCell(torch.autograd.Function):
-    """One layer over a whole sequence: projected [T, B, gates * D] and a state -> all states, leaves [T, B, D]."""
+    """One layer over a whole sequence: projected [T, B, gates * D] and a state -> all states, leaves [T, B, D].
+
+    `rest`: the leaves of the state and the weights of the steps: what gradients are wanted of.
+    """
 
     @staticmethod
-    def forward(ctx: Any, kernel: CellKernel, projected: Tensor, num_leaves: int, *rest: Tensor) -> tuple[Tensor, ...]:
+    def forward(ctx: Any, kernel: CellKernel, projected: Tensor, *rest: Tensor) -> tuple[Tensor, ...]:  # noqa: ARG004
         for time in range(len(projected)):
             kernel.step(time, projected[time])
         ctx.kernel = kernel
-        ctx.num_rest = len(rest)
-        ctx.parameters = rest[num_leaves:]
         return tuple(buffer[1:].clone() for buffer in kernel.states)
 
     @staticmethod
@@ -263,28 +259,16 @@ class _UnrolledCell(torch.autograd.Function):
         for time in reversed(range(steps)):
             after = [leaf + output[time] for leaf, output in zip(leaves, outputs, strict=True)]
             leaves = kernel.step_back(time, after[0], after[1:])
-        by_parameter = {id(parameter): gradient for parameter, gradient in kernel.weight_gradients()}
-        weights = [by_parameter[id(parameter)] for parameter in ctx.parameters]
-        return (None, kernel.gradients, None, *leaves, *weights)
-
-
-def recurrent_parameters(cell: Cell) -> list[Tensor]:
-    """The parameters that a cell uses step by step, in a fixed order."""
-    return [parameter for name, parameter in cell.named_parameters() if not name.startswith("inputs.")]
-
-
-def computes_here(tensor: Tensor) -> bool:
-    """Whether the written-out loops can run: they compute in one precision, so autocast needs the plain code."""
-    return not torch.is_autocast_enabled(tensor.device.type)
+        return (None, kernel.gradients, *leaves, *kernel.weight_gradients())
 
 
 def unroll_written_out(cell: Cell, projected: Tensor, state: CellState) -> CellState:
     """What `cells.unroll` gives, faster: projected [B, T, gates * D], leaves [B, D] -> leaves [B, T, D]."""
-    if not computes_here(projected) or not has_kernel(cell):
+    if not has_kernel(cell):
         return unroll(cell, projected, state)
-    kernel = build_kernel(cell, projected.shape[1], tuple(leaf.detach() for leaf in state))
-    parameters = recurrent_parameters(cell)
+    weights = cell.drawn_weights()
+    kernel = build_kernel(cell, projected.shape[1], tuple(leaf.detach() for leaf in state), weights, multiplier())
     states: Sequence[Tensor] = _UnrolledCell.apply(  # type: ignore[no-untyped-call]
-        kernel, projected.transpose(0, 1).contiguous(), len(state), *state, *parameters
+        kernel, projected.transpose(0, 1).contiguous(), *state, *weights
     )
     return tuple(leaf.transpose(0, 1) for leaf in states)

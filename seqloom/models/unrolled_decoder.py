@@ -3,7 +3,8 @@
 It serves the bridges whose reading flows back into the cells (`into: input`, `feed`); the others need no loop over attention.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -11,16 +12,28 @@ from torch import Tensor, nn
 
 from seqloom.models.attention import Attention, Keys
 from seqloom.models.bridges import ContextUses
-from seqloom.models.cells import Cell
+from seqloom.models.cells import Cell, Weights
 from seqloom.models.memory import CellState
+from seqloom.models.multiplying import Multiplier
 from seqloom.models.unrolled_attention import AttentionKernel, build_attention_kernel
-from seqloom.models.unrolled_cells import WeightGradients, build_kernel, gradient_product
+from seqloom.models.unrolled_cells import WeightGradients, build_kernel
+
+
+@dataclass(frozen=True)
+class DrawnLayer:
+    """What a layer's steps use of it in one pass, with what dropout leaves out.
+
+    weights: those of the cell; masks: what the layer's inputs are multiplied with, [T, B, D], or None.
+    """
+
+    weights: Weights
+    masks: Tensor | None
 
 
 class DecoderLoop:
     """One pass through a decoder, forward and back.
 
-    masks: per layer above the first, what its input is multiplied with (dropout), [T, B, D], or None.
+    drawn: what the steps use of every layer; multiplier: what both passes multiply with.
     """
 
     def __init__(
@@ -34,13 +47,18 @@ class DecoderLoop:
         feed: Tensor | None,
         keys: Mapping[str, Keys],
         steps: int,
-        masks: list[Tensor] | None,
+        drawn: Sequence[DrawnLayer],
+        multiplier: Multiplier,
     ) -> None:
-        self.uses, self.combine, self.masks, self.steps = uses, combine, masks, steps
+        self.multiplier = multiplier
+        self.uses, self.combine, self.drawn, self.steps = uses, combine, drawn, steps
         self.cells = cells
-        self.kernels = [build_kernel(cell, steps, leaves) for cell, leaves in zip(cells, _detached(state), strict=True)]
+        self.kernels = [
+            build_kernel(cell, steps, leaves, one.weights, multiplier)
+            for cell, leaves, one in zip(cells, _detached(state), drawn, strict=True)
+        ]
         self.readers: list[AttentionKernel] = [
-            build_attention_kernel(attentions[name], one, steps) for name, one in keys.items()
+            build_attention_kernel(attentions[name], one, steps, multiplier) for name, one in keys.items()
         ]
         self.names = list(keys)
         top = self.kernels[-1].states[0]
@@ -48,6 +66,10 @@ class DecoderLoop:
         if self.combined is not None:  # at time 0: what is fed to the first step
             self.combined[0] = feed.detach() if feed is not None else 0.0
             self.combined_gradients = torch.empty_like(self.combined[1:])
+        # Made ready once: for further parts of the first layer's input, for the inputs of further layers, for combining.
+        self._parts = [multiplier.operand(part.get_parameter("weight").detach()) for part in cells[0].inputs[1:]]
+        self._layers = [multiplier.operand(cell.get_parameter("inputs.0.weight").detach()) for cell in cells[1:]]
+        self._combining = None if combine is None else multiplier.operand(combine.weight.detach())
         self.inputs: list[Tensor] = [torch.empty_like(kernel.states[0][1:]) for kernel in self.kernels[:-1]]
 
     @property
@@ -58,10 +80,6 @@ class DecoderLoop:
     def contexts(self, time: int) -> Tensor:
         """All sources' contexts of a step side by side."""
         return _side_by_side([reader.contexts[time] for reader in self.readers])
-
-    def _part(self, index: int) -> Tensor:
-        """The first cell's matrix for a further part of its input."""
-        return self.cells[0].get_parameter(f"inputs.{index}.weight").detach()
 
     # --- forward ----------------------------------------------------------------------------------------------------
 
@@ -75,8 +93,8 @@ class DecoderLoop:
                 shown = self.kernels[index].step(time, self._between(index, time, shown))
             if self.uses.query_current:
                 self._read(time, shown)
-            if self.combine is not None and self.combined is not None:
-                self._combine(time, shown)
+            if self._combining is not None and self.combined is not None:
+                self._combine(shown, self.contexts(time), self._combining, out=self.combined[time + 1])
 
     def _read(self, time: int, query: Tensor) -> None:
         for reader in self.readers:
@@ -85,30 +103,26 @@ class DecoderLoop:
     def _extended(self, projected: Tensor, time: int) -> Tensor:
         index = 1
         if self.uses.input:
-            projected = torch.addmm(projected, self.contexts(time), self._part(index).t())
+            projected = self.multiplier.addmm(projected, self.contexts(time), self._parts[index - 1].t())
             index += 1
         if self.uses.feed and self.combined is not None:
-            projected = torch.addmm(projected, self.combined[time], self._part(index).t())
+            projected = self.multiplier.addmm(projected, self.combined[time], self._parts[index - 1].t())
         return projected
 
     def _between(self, index: int, time: int, shown: Tensor) -> Tensor:
         """The projected input of a layer above the first."""
         inputs = self.inputs[index - 1][time]
         inputs.copy_(shown)
-        if self.masks is not None:
-            inputs.mul_(self.masks[index - 1][time])
-        cell = self.cells[index]
-        bias = cell.get_parameter("inputs.0.bias").detach()
-        return torch.addmm(bias, inputs, cell.get_parameter("inputs.0.weight").detach().t())
+        masks = self.drawn[index].masks
+        if masks is not None:
+            inputs.mul_(masks[time])
+        bias = self.cells[index].get_parameter("inputs.0.bias").detach()
+        return self.multiplier.addmm(bias, inputs, self._layers[index - 1].t())
 
-    def _combine(self, time: int, shown: Tensor) -> None:
-        if self.combine is None or self.combined is None:
-            return
-        matrix = self.combine.weight.detach()
+    def _combine(self, shown: Tensor, context: Tensor, matrix: Tensor, *, out: Tensor) -> None:
         size = shown.shape[1]
-        after = self.combined[time + 1]
-        torch.mm(shown, matrix[:, :size].t(), out=after)
-        after.addmm_(self.contexts(time), matrix[:, size:].t()).tanh_()
+        self.multiplier.mm(shown, matrix[:, :size].t(), out=out)
+        self.multiplier.addmm(out, context, matrix[:, size:].t(), out=out).tanh_()
 
     def features(self) -> Tensor:
         """What the output layer sees, [T, B, O]."""
@@ -134,9 +148,10 @@ class DecoderLoop:
                 kernel = self.kernels[index]
                 leaves[index] = kernel.step_back(time, shown, leaves[index][1:])
                 if index > 0:
-                    below = kernel.gradients[time] @ self.cells[index].get_parameter("inputs.0.weight").detach()
-                    if self.masks is not None:
-                        below.mul_(self.masks[index - 1][time])
+                    below = self.multiplier.mm(kernel.gradients[time], self._layers[index - 1])
+                    masks = self.drawn[index].masks
+                    if masks is not None:
+                        below.mul_(masks[time])
                     shown = below + leaves[index - 1][0]
             of_input, fed = self._back_through_extended(time)
             if not self.uses.query_current:
@@ -148,11 +163,11 @@ class DecoderLoop:
     def _back_through_features(self, time: int, features: Tensor, fed: Tensor | None) -> tuple[Tensor, Tensor | None]:
         """Gradients of what the last layer showed and of the context, as far as the output layer and the feed saw them."""
         size = self.top.shape[2]
-        if self.combine is not None and self.combined is not None:
+        if self._combining is not None and self.combined is not None:
             total = features if fed is None else features + fed
             before = torch.ops.aten.tanh_backward(total, self.combined[time + 1])
             self.combined_gradients[time] = before
-            both = before @ self.combine.weight.detach()
+            both = self.multiplier.mm(before, self._combining)
             return both[:, :size], both[:, size:]
         if self.uses.output:
             return features[:, :size], features[:, size:]
@@ -163,9 +178,9 @@ class DecoderLoop:
         index = 1
         of_context = None
         if self.uses.input:
-            of_context = gradients @ self._part(index)
+            of_context = self.multiplier.mm(gradients, self._parts[index - 1])
             index += 1
-        return of_context, gradients @ self._part(index) if self.uses.feed else None
+        return of_context, self.multiplier.mm(gradients, self._parts[index - 1]) if self.uses.feed else None
 
     def _read_back(self, time: int, context: Tensor) -> Tensor:
         total: Tensor | None = None
@@ -183,18 +198,18 @@ class DecoderLoop:
         """Of all parameters used inside the loop, after all backward steps; those of the attentions are found apart."""
         found: WeightGradients = []
         for index, kernel in enumerate(self.kernels):
-            found += kernel.weight_gradients()
+            found += zip(self.drawn[index].weights, kernel.weight_gradients(), strict=True)
             if index > 0:
                 cell = self.cells[index]
                 found.append(
-                    (cell.get_parameter("inputs.0.weight"), gradient_product(kernel.gradients, self.inputs[index - 1]))
+                    (cell.get_parameter("inputs.0.weight"), self.multiplier.gradient(kernel.gradients, self.inputs[index - 1]))
                 )
                 found.append((cell.get_parameter("inputs.0.bias"), kernel.gradients.sum(dim=(0, 1))))
         found += self._part_gradients()
         if self.combine is not None:
             contexts = _side_by_side([reader.contexts for reader in self.readers])
             inputs = torch.cat([self.top[1:], contexts], dim=-1)
-            found.append((self.combine.weight, gradient_product(self.combined_gradients, inputs)))
+            found.append((self.combine.weight, self.multiplier.gradient(self.combined_gradients, inputs)))
         return found
 
     def _part_gradients(self) -> WeightGradients:
@@ -202,10 +217,10 @@ class DecoderLoop:
         gradients, index = self.kernels[0].gradients, 1
         if self.uses.input:
             contexts = _side_by_side([reader.contexts for reader in self.readers])
-            found.append((self.cells[0].get_parameter(f"inputs.{index}.weight"), gradient_product(gradients, contexts)))
+            found.append((self.cells[0].get_parameter(f"inputs.{index}.weight"), self.multiplier.gradient(gradients, contexts)))
             index += 1
         if self.uses.feed and self.combined is not None:
-            fed = gradient_product(gradients, self.combined[:-1])
+            fed = self.multiplier.gradient(gradients, self.combined[:-1])
             found.append((self.cells[0].get_parameter(f"inputs.{index}.weight"), fed))
         return found
 
@@ -286,8 +301,9 @@ def _loop_parameters(loop: DecoderLoop) -> list[Tensor]:
     """The parameters whose gradients the loop finds, in a fixed order."""
     found: list[Tensor] = []
     for index, cell in enumerate(loop.cells):
-        skipped = ("inputs.0.",) if index == 0 else ()
-        found += [parameter for name, parameter in cell.named_parameters() if not name.startswith(skipped or ("-",))]
+        found += loop.drawn[index].weights
+        projected_before = index == 0  # the first part of the first layer's input is no business of the loop
+        found += [parameter for part in cell.inputs[projected_before:] for parameter in part.parameters()]
     if loop.combine is not None:
         found.append(loop.combine.weight)
     for reader in loop.readers:

@@ -1,12 +1,14 @@
 """A model's weights as named arrays, and the device they live on."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy.typing as npt
 import torch
 
 from seqloom.errors import RecipeError, RunError
+from seqloom.models.decoders import DecoderState
 from seqloom.models.encoder_decoder import EncoderDecoder, build_model
 from seqloom.recipe.sections import Recipe
 
@@ -47,6 +49,25 @@ def load_weight_arrays(model: EncoderDecoder, arrays: Mapping[str, npt.NDArray[A
                     f"{where}: {name} has shape {arrays[name].shape}; the recipe's model has {tuple(parameter.shape)}"
                 )
             parameter.copy_(torch.from_numpy(arrays[name]))
+
+
+def state_arrays(state: DecoderState) -> Arrays:
+    """The state that running text carries from stretch to stretch, by `<layer>/<leaf>`."""
+    return {
+        f"{layer}/{leaf}": values.cpu().numpy().copy()
+        for layer, leaves in enumerate(state.cells)
+        for leaf, values in enumerate(leaves)
+    }
+
+
+def restored_state(model: EncoderDecoder, arrays: Mapping[str, npt.NDArray[Any]]) -> DecoderState:
+    """Put back what `state_arrays` took."""
+    fresh = model.decoder.start({}, len(next(iter(arrays.values()))))
+    cells = tuple(
+        tuple(torch.from_numpy(arrays[f"{layer}/{leaf}"].copy()).to(model.device) for leaf in range(len(leaves)))
+        for layer, leaves in enumerate(fresh.cells)
+    )
+    return replace(fresh, cells=cells)
 
 
 def restored_model(

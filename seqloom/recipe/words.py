@@ -28,7 +28,7 @@ def jars(recipe: Recipe) -> list[tuple[str, str]]:
         ("data", _data(recipe)),
         ("model", _model(recipe)),
         ("loss", _loss(recipe.training)),
-        ("learning algorithm", _algorithm(recipe.training)),
+        ("learning algorithm", _algorithm(recipe)),
         ("evaluation", _evaluation(recipe)),
     ]
 
@@ -47,7 +47,8 @@ def _data(recipe: Recipe) -> str:
         origin = [f"built-in examples of {data.builtin}"]
     else:
         shares = (("validation", data.validation, data.split.validation), ("test", data.test, data.split.test))
-        origin = [f"{'text' if recipe.model.encoder is None else 'pairs'} from {_files(data.train)}"]
+        form = {"lines": ", line by line", "stream": ", as one running text", None: ""}[data.text]
+        origin = [f"{'pairs' if data.text is None else 'text'} from {_files(data.train)}{form}"]
         origin += [
             f"{100 * share:.3g} % kept for {name}" if files is None else f"{name} from {_files(files)}"
             for name, files, share in shares
@@ -55,7 +56,7 @@ def _data(recipe: Recipe) -> str:
     source, target = data.vocabularies.source.kind, data.vocabularies.target.kind
     if data.vocabularies.shared:
         symbols = f"one vocabulary of {source} for both sides"
-    elif recipe.model.encoder is None:
+    elif data.text is not None:
         symbols = target
     else:
         symbols = f"{source} on both sides" if source == target else f"{source} to {target}"
@@ -113,16 +114,27 @@ def _loss(training: Training) -> str:
     return _joined(f"cross-entropy of the target's symbols, averaged over {training.average}", smoothing)
 
 
-def _algorithm(training: Training) -> str:
+def _algorithm(recipe: Recipe) -> str:
+    training = recipe.training
     clip = f"gradients clipped at {training.clip:g}" if training.clip is not None else ""
-    size = f"{training.batch_size} examples and " if training.batch_size is not None else ""
+    averaging = "" if training.averaging is None else f"weights averaged with a decay of {training.averaging.decay:g}"
     steps = f", at most {training.steps} steps" if training.steps is not None else ""
     return _joined(
         f"{training.optimiser.kind} at a learning rate of {training.learning_rate:g} ({training.schedule.kind})",
         clip,
-        f"batches of at most {size}{training.batch_tokens} symbols",
+        _batches(recipe),
+        averaging,
         _counted(training.epochs, "epoch") + steps,
     )
+
+
+def _batches(recipe: Recipe) -> str:
+    training = recipe.training
+    if recipe.data.text == "stream":
+        rows = training.batch_size or max(1, training.batch_tokens // training.stretch)
+        return f"stretches of {training.stretch} symbols at {_counted(rows, 'place')} of the text"
+    size = f"{training.batch_size} examples and " if training.batch_size is not None else ""
+    return f"batches of at most {size}{training.batch_tokens} symbols"
 
 
 def _evaluation(recipe: Recipe) -> str:

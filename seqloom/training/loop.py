@@ -6,30 +6,34 @@ Every random choice is a function of (seed, step), and the order of batches of (
 import math
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
-from typing import Any
+from contextlib import nullcontext
+from dataclasses import asdict, dataclass
 
 import numpy as np
 import torch
 
-from seqloom.data.batches import Batch, BatchPlan, plan_epoch
+from seqloom.data.batches import Batch, StreamBatch
 from seqloom.data.prepared import PreparedSplit
 from seqloom.errors import SeqloomError
 from seqloom.metrics import better
+from seqloom.models.decoders import DecoderState
 from seqloom.models.encoder_decoder import EncoderDecoder
-from seqloom.models.weights import load_weight_arrays, weight_arrays
+from seqloom.models.multiplying import multiplying
+from seqloom.models.weights import load_weight_arrays, restored_state, state_arrays, weight_arrays
 from seqloom.recipe.sections import Plateau, Recipe
 from seqloom.runs import Checkpoint, RunFolder
 from seqloom.training.display import Display, StepReport
 from seqloom.training.journal import Journal
 from seqloom.training.machine import Precision
 from seqloom.training.optimisation import (
+    Average,
     build_optimiser,
     learning_rate_factor,
     optimiser_arrays,
     restore_optimiser,
     set_learning_rate,
 )
+from seqloom.training.plans import Ahead, Plans, build_plans
 from seqloom.training.validation import Judge, Judgement
 
 LOG_EVERY = 20
@@ -58,46 +62,6 @@ class Progress:
     """Why training ended; empty while it goes on."""
 
 
-@dataclass
-class Plans:
-    """The batches of each epoch, made when the epoch begins. All epochs have equally many: lengths alone decide the cuts."""
-
-    split: PreparedSplit
-    recipe: Recipe
-    _epoch: int = -1
-    _plan: BatchPlan = field(default_factory=lambda: BatchPlan((), 0.0))
-
-    def of(self, epoch: int) -> BatchPlan:
-        """The plan of an epoch."""
-        if epoch != self._epoch:
-            training = self.recipe.training
-            self._plan = plan_epoch(
-                batch_lengths(self.split),
-                budget=training.batch_tokens,
-                most=training.batch_size,
-                seed=self.recipe.seed,
-                epoch=epoch,
-            )
-            self._epoch = epoch
-        return self._plan
-
-    @property
-    def steps_per_epoch(self) -> int:
-        """Updates in one epoch."""
-        return math.ceil(len(self.of(max(0, self._epoch)).batches) / self.recipe.training.accumulate)
-
-    def batches(self, step: int) -> list[Batch]:
-        """The batches whose gradients make up one update."""
-        epoch, index = divmod(step, self.steps_per_epoch)
-        many = self.recipe.training.accumulate
-        return [self.split.batch(numbers) for numbers in self.of(epoch).batches[index * many : (index + 1) * many]]
-
-
-def batch_lengths(split: PreparedSplit) -> list[Any]:
-    """Lengths of every side that a batch must hold; a target counts its `end`."""
-    return [split.lengths(side) + (1 if side == "target" else 0) for side in split.sides]
-
-
 def fit(
     model: EncoderDecoder,
     split: PreparedSplit,
@@ -111,23 +75,27 @@ def fit(
 ) -> Progress:
     """Train from the run's latest checkpoint, or from the start, until the recipe is fulfilled or a stop is wanted."""
     training = recipe.training
-    plans = Plans(split, recipe)
+    plans = build_plans(split, recipe)
     total = min(training.steps or 10**12, training.epochs * plans.steps_per_epoch)
     optimiser = build_optimiser(training.optimiser, model, training.learning_rate)
-    progress = _resume(model, optimiser, run)
+    average = Average(model, training.averaging.decay) if training.averaging is not None else None
+    progress, carried = _resume(model, optimiser, average, run)
     journal = Journal(run, tensorboard=training.tensorboard, from_step=progress.step)
     saved = began = time.monotonic()
     before = progress.seconds
     saved_step = progress.step
-    display.started(step=progress.step, total=total, steps_per_epoch=plans.steps_per_epoch, waste=plans.of(0).waste)
+    display.started(step=progress.step, total=total, steps_per_epoch=plans.steps_per_epoch, waste=plans.waste)
 
     model.train()
+    ahead = Ahead(plans)
     while not progress.finished:
         factor = learning_rate_factor(training.schedule, progress.step, total, progress.reductions)
         set_learning_rate(optimiser, training.learning_rate * factor)
-        batches = plans.batches(progress.step)
-        nll = update(model, batches, optimiser, recipe, step=progress.step, precision=precision)
+        batches = ahead.batches(progress.step)
+        nll, carried = update(model, batches, optimiser, recipe, step=progress.step, precision=precision, carried=carried)
         progress.step += 1
+        if average is not None:
+            average.update(progress.step)
         progress.logged_nll += nll
         progress.logged_symbols += sum(batch.num_symbols for batch in batches)
         progress.seconds = before + time.monotonic() - began
@@ -140,13 +108,14 @@ def fit(
         if validating or stopping or _checkpoint_due(recipe, time.monotonic() - saved, progress.step - saved_step):
             _require_finite_weights(model, batches, progress.step)
             if validating:
-                judgement = judge.judge(model)
-                _take_in(judgement, progress, recipe, model, run)
+                with average.in_place() if average is not None else nullcontext():
+                    judgement = judge.judge(model)
+                    _take_in(judgement, progress, recipe, model, run)
                 progress.seconds = before + time.monotonic() - began
                 progress.finished = _reason_to_end(progress, recipe, last=last)
                 _record(judgement, progress, run, journal)
                 display.validated(progress.step, judgement, best=progress.best_step == progress.step)
-            _save(model, optimiser, progress, run)
+            _save(model, optimiser, average, carried, progress, run)
             saved, saved_step = time.monotonic(), progress.step
         if stopping:
             break
@@ -161,8 +130,9 @@ def update(
     *,
     step: int,
     precision: Precision,
-) -> float:
-    """One update from the gradients of all given batches; returns their summed `-log p`.
+    carried: DecoderState | None = None,
+) -> tuple[float, DecoderState | None]:
+    """One update from the gradients of all given batches; returns their summed `-log p`, and the state that text goes on from.
 
     The loss is divided by the count of all batches together, so that accumulation follows the trajectory of one large batch.
     """
@@ -171,16 +141,22 @@ def update(
     total = 0.0
     for part, batch in enumerate(batches):
         torch.manual_seed(_mixed(recipe.seed, step, part))
-        with torch.autocast(model.device.type, dtype=torch.bfloat16, enabled=precision == "bf16"):
-            loss = model(batch)
+        with multiplying(precision):
+            loss = model(batch, carried if _goes_on(batch) else None)
         nll = float(loss.nll)
         _require_finite(nll, [batch], step + 1)
         (loss.objective / count).backward()
         total += nll
+        carried = loss.state if isinstance(batch, StreamBatch) else None
     norm = torch.nn.utils.clip_grad_norm_(model.parameters(), recipe.training.clip or math.inf)
     _require_finite(float(norm), batches, step + 1)
     optimiser.step()
-    return total
+    return total, carried
+
+
+def _goes_on(batch: Batch) -> bool:
+    """Whether a batch begins where another one ended, so with its state."""
+    return isinstance(batch, StreamBatch) and not batch.fresh
 
 
 def _count(batch: Batch, average: str) -> float:
@@ -271,19 +247,43 @@ def _report(progress: Progress, batches: list[Batch], nll: float, learning_rate:
     return StepReport(progress.step, progress.seconds, symbols, nll / max(1, symbols), learning_rate)
 
 
-def _resume(model: EncoderDecoder, optimiser: torch.optim.Optimizer, run: RunFolder) -> Progress:
+def _resume(
+    model: EncoderDecoder, optimiser: torch.optim.Optimizer, average: Average | None, run: RunFolder
+) -> tuple[Progress, DecoderState | None]:
     checkpoint = run.load_checkpoint()
     step = 0
-    progress = Progress()
+    progress, carried = Progress(), None
     if checkpoint is not None:
         progress = Progress(**checkpoint.counters)
         step = progress.step
         load_weight_arrays(model, checkpoint.weights, where=f"checkpoint of step {step}")
         restore_optimiser(optimiser, model, checkpoint.optimiser)
+        if average is not None:
+            average.restore(checkpoint.average)
+        if checkpoint.carried:
+            carried = restored_state(model, checkpoint.carried)
     run.cut_back(step)
-    return progress
+    return progress, carried
 
 
-def _save(model: EncoderDecoder, optimiser: torch.optim.Optimizer, progress: Progress, run: RunFolder) -> None:
-    needed = {} if progress.finished else optimiser_arrays(optimiser, model)
-    run.save_checkpoint(Checkpoint(weight_arrays(model), needed, asdict(progress)))
+def _save(
+    model: EncoderDecoder,
+    optimiser: torch.optim.Optimizer,
+    average: Average | None,
+    carried: DecoderState | None,
+    progress: Progress,
+    run: RunFolder,
+) -> None:
+    weights, counters = weight_arrays(model), asdict(progress)
+    if progress.finished:
+        run.save_checkpoint(Checkpoint(weights, {}, counters))
+        return
+    run.save_checkpoint(
+        Checkpoint(
+            weights,
+            optimiser_arrays(optimiser, model),
+            counters,
+            average=average.arrays() if average is not None else {},
+            carried=state_arrays(carried) if carried is not None else {},
+        )
+    )

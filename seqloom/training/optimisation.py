@@ -1,7 +1,8 @@
 """Optimisers, and the learning rate as a function of the step, so that nothing but the optimiser needs saving."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, assert_never
 
 import numpy.typing as npt
@@ -25,17 +26,59 @@ def build_optimiser(section: sections.Optimiser, model: nn.Module, learning_rate
             assert_never(section)
 
 
+class Average:
+    """A moving average of a model's weights; while it is young, more of it is made up of the latest ones."""
+
+    def __init__(self, model: nn.Module, decay: float) -> None:
+        self._decay = decay
+        self._live = dict(model.named_parameters())
+        self._values = {name: parameter.detach().clone() for name, parameter in self._live.items()}
+
+    @torch.no_grad()
+    def update(self, step: int) -> None:
+        """Take the weights in as they are after update number `step` (1 is the first)."""
+        decay = min(self._decay, (1 + step) / (10 + step))
+        for name, parameter in self._live.items():
+            self._values[name].lerp_(parameter, 1.0 - decay)
+
+    @contextmanager
+    def in_place(self) -> Iterator[None]:
+        """Let the model have the average for a while."""
+        self._exchange()
+        try:
+            yield
+        finally:
+            self._exchange()
+
+    @torch.no_grad()
+    def _exchange(self) -> None:
+        for name, parameter in self._live.items():
+            parameter.data, self._values[name] = self._values[name], parameter.data
+
+    def arrays(self) -> dict[str, npt.NDArray[Any]]:
+        """The average by name, for a checkpoint."""
+        return {name: values.cpu().numpy().copy() for name, values in self._values.items()}
+
+    def restore(self, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+        """Put back what `arrays` gave."""
+        for name, array in arrays.items():
+            self._values[name].copy_(torch.from_numpy(array))
+
+
 def learning_rate_factor(section: sections.Schedule, step: int, total: int, reductions: int) -> float:
-    """What the learning rate is multiplied with at a step (0 is the first) of `total`; reductions: of a plateau so far."""
+    """What the learning rate is multiplied with at a step (0 is the first) of `total`; reductions: of a plateau so far.
+
+    A schedule that falls begins to at the first step after the warm-up, and the last step has its final value.
+    """
     warmup = section.warmup
     if step < warmup:
         return (step + 1) / warmup
-    progress = min(1.0, (step - warmup) / max(1, total - warmup))
+    progress = min(1.0, (step - warmup) / max(1, total - 1 - warmup))
     match section:
         case sections.Constant():
             return 1.0
         case sections.Linear(final=final):
-            return 1.0 - (1.0 - final) * progress
+            return final + (1.0 - final) * (1.0 - progress)
         case sections.Cosine(final=final):
             return final + (1.0 - final) * 0.5 * (1.0 + math.cos(math.pi * progress))
         case sections.InverseSqrt():

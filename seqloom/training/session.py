@@ -11,20 +11,20 @@ from pathlib import Path
 from typing import Any
 
 from seqloom.backends import open_vocabularies
-from seqloom.data.batches import plan_epoch
 from seqloom.data.corpus import Corpus, SplitName
 from seqloom.data.prepared import TARGET, Prepared, PreparedSplit, prepare
 from seqloom.errors import DataError, RecipeError, RunError, UsageError
+from seqloom.metrics import silence
 from seqloom.models.encoder_decoder import EncoderDecoder, build_model
 from seqloom.models.weights import choose_device
 from seqloom.recipe import Recipe, differences, read_recipe, recipe_from
-from seqloom.recipe.sections import Aligned, Files
+from seqloom.recipe.sections import Aligned, Files, VocabularyFile
 from seqloom.runs import RunFolder
 from seqloom.training.card import model_card
 from seqloom.training.display import Display, SilentDisplay
-from seqloom.training.loop import Progress, batch_lengths, fit
+from seqloom.training.loop import Progress, fit
 from seqloom.training.machine import Precision, choose_precision, choose_threads, computing, describe
-from seqloom.training.validation import Judge
+from seqloom.training.validation import Judge, PairJudge, TextJudge
 
 
 @dataclass(frozen=True)
@@ -67,13 +67,16 @@ def _train(run: RunFolder, prepared: Prepared, display: Display) -> Outcome:
     sizes = {name: vocabulary.size for name, vocabulary in prepared.vocabularies.items()}
     model = build_model(recipe, sizes).to(choose_device(recipe.device))
     display.say(_greeting(recipe, prepared, model, precision, run))
+    judge = _judge(recipe, prepared)
+    if warning := _silent_metric(recipe, judge):
+        display.say(warning)
     with computing(int(run.facts["threads"])), _stops_politely() as stop_wanted:
         progress = fit(
             model,
             prepared.splits["train"],
             recipe,
             run,
-            _judge(recipe, prepared),
+            judge,
             display,
             precision=precision,
             stop_wanted=stop_wanted,
@@ -101,15 +104,16 @@ def _recipe(recipe: Recipe | Mapping[str, Any] | str | Path) -> Recipe:
 def with_absolute_paths(recipe: Recipe) -> Recipe:
     """The recipe with whole paths of its files, so that a run can be resumed and evaluated from any folder."""
     data = recipe.data
-    return recipe.model_copy(
-        update={
-            "data": data.model_copy(
-                update={
-                    split: _absolute(getattr(data, split)) for split in ("train", "validation", "test") if getattr(data, split)
-                }
-            )
-        }
-    )
+    files: dict[str, Any] = {
+        split: _absolute(getattr(data, split)) for split in ("train", "validation", "test") if getattr(data, split)
+    }
+    own = {
+        side: section.model_copy(update={"file": _absolute(section.file)})
+        for side in ("source", "target")
+        if isinstance(section := getattr(data.vocabularies, side), VocabularyFile)
+    }
+    files["vocabularies"] = data.vocabularies.model_copy(update=own)
+    return recipe.model_copy(update={"data": data.model_copy(update=files)})
 
 
 def _absolute(files: Files) -> Files:
@@ -179,10 +183,22 @@ def _require_symbols(recipe: Recipe, prepared: Prepared) -> None:
 
 
 def _judge(recipe: Recipe, prepared: Prepared) -> Judge:
-    split = prepared.splits["validation"]
-    plan = plan_epoch(batch_lengths(split), budget=recipe.training.batch_tokens, most=None, seed=0, epoch=0, shuffle=False)
-    examples = list(islice(Corpus(recipe.data, recipe.seed).examples("validation"), recipe.training.validation.examples))
-    return Judge(recipe, prepared, plan, examples)
+    if recipe.data.text is not None:
+        return TextJudge(recipe, prepared)
+    examples = islice(Corpus(recipe.data, recipe.seed).examples("validation"), recipe.training.validation.examples)
+    return PairJudge(recipe, prepared, list(examples))
+
+
+def _silent_metric(recipe: Recipe, judge: Judge) -> str:
+    """Warn of a metric that cannot improve on this data: early stopping would take the first weights for the best."""
+    metric = recipe.training.validation.metric
+    if metric == "loss" or not isinstance(judge, PairJudge):
+        return ""
+    reason = silence(metric, [example.target or "" for example in judge.examples])
+    return reason and (
+        f"warning: training.validation.metric is {metric}, but {reason}, and no weights would count as better than the first. "
+        "Choose another one: --set training.validation.metric=cer"
+    )
 
 
 def _greeting(recipe: Recipe, prepared: Prepared, model: EncoderDecoder, precision: Precision, run: RunFolder) -> str:

@@ -2,13 +2,13 @@
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import torch
 
 from seqloom.backends import OpenedModel
-from seqloom.data.batches import Batch, BatchPlan, Padded
+from seqloom.data.batches import Batch, BatchPlan, Padded, plan_epoch, plan_reading
 from seqloom.data.examples import Example
 from seqloom.data.prepared import Prepared, PreparedSplit
 from seqloom.metrics import evaluate
@@ -17,8 +17,12 @@ from seqloom.models.stepper import TorchStepper
 from seqloom.predict import Predictor
 from seqloom.predictions import Prediction
 from seqloom.recipe.sections import Greedy, Recipe, SearchSection
+from seqloom.training.plans import batch_lengths
 
 _SAMPLES = 8
+_ROWS = 64
+_START_UP = 200
+"""Symbols that a row of running text reads before its own: what lies further back changes a loss in the fourth digit."""
 _LITTLE = 0.02
 """A model whose loss grows by less than this share when it is given wrong sources does not use them."""
 
@@ -49,21 +53,29 @@ class Judgement:
         return {"values": self.values, "shuffled_loss": shuffled, "uses_source": self.uses_source, "samples": samples}
 
 
+class Judge(Protocol):
+    """Judges one model on the validation split."""
+
+    def judge(self, model: EncoderDecoder) -> Judgement:
+        """Validate the model as it is now."""
+        ...
+
+
 @dataclass(frozen=True)
-class Judge:
-    """Judges one model on the validation split. examples: those that are decoded, as they stand in their files."""
+class PairJudge:
+    """Judges by the loss and by outputs. examples: those that are decoded, as they stand in their files."""
 
     recipe: Recipe
     prepared: Prepared
-    plan: BatchPlan
     examples: list[Example]
 
     def judge(self, model: EncoderDecoder) -> Judgement:
         """Validate the model as it is now."""
         model.eval()
         split = self.prepared.splits["validation"]
-        loss = _mean_loss(model, split, self.plan, shuffled=False)
-        shuffled = _mean_loss(model, split, self.plan, shuffled=True) if model.encoders else math.nan
+        plan = _plan(split, self.recipe)
+        loss = _mean_loss(model, split, plan, shuffled=False)
+        shuffled = _mean_loss(model, split, plan, shuffled=True)
         predictor = Predictor([OpenedModel(TorchStepper(model), self.prepared.vocabularies, self.recipe)])
         examples = predictor.tolerant(self.examples)
         predictions = predictor.predict(examples, search=_greedy(self.recipe))
@@ -72,6 +84,46 @@ class Judge:
         samples = [(prediction, example.target or "") for prediction, example in zip(predictions, examples, strict=True)]
         silent = frozenset(evaluation.silent) - {self.recipe.training.validation.metric}
         return Judgement({"loss": loss, **evaluation.metrics}, shuffled, samples[:_SAMPLES], silent)
+
+
+@dataclass(frozen=True)
+class TextJudge:
+    """Judges a language model by how probable it finds the text. Running text is read in rows, each with a start-up."""
+
+    recipe: Recipe
+    prepared: Prepared
+
+    def judge(self, model: EncoderDecoder) -> Judgement:
+        """Validate the model as it is now."""
+        model.eval()
+        split = self.prepared.splits["validation"]
+        if self.recipe.data.text == "stream":
+            loss = _stream_loss(model, split)
+        else:
+            loss = _mean_loss(model, split, _plan(split, self.recipe), shuffled=False)
+        model.train()
+        values = {"loss": loss, "perplexity": math.exp(min(loss, 700.0)), "bits_per_symbol": loss / math.log(2)}
+        return Judgement(values, math.nan, [])
+
+
+def _plan(split: PreparedSplit, recipe: Recipe) -> BatchPlan:
+    """All examples once, by length; the largest batches that training has."""
+    return plan_epoch(batch_lengths(split), budget=recipe.training.batch_tokens, most=None, seed=0, epoch=0, shuffle=False)
+
+
+@torch.inference_mode()
+def _stream_loss(model: EncoderDecoder, split: PreparedSplit) -> float:
+    """Mean `-log p` per symbol of running text."""
+    rows = max(1, min(_ROWS, split.symbols // (10 * _START_UP)))
+    plan = plan_reading(split.symbols, rows=rows, stretch=_START_UP, start_up=_START_UP)
+    nll, symbols, state = 0.0, 0, None
+    for step in range(plan.steps):
+        batch = split.stretch(plan, step)
+        loss = model(batch, state)
+        state = loss.state
+        nll += float(loss.nll)
+        symbols += batch.num_symbols
+    return nll / symbols
 
 
 def _greedy(recipe: Recipe) -> Greedy:

@@ -16,7 +16,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from seqloom.data import lines
-from seqloom.data.examples import Example, Origin, read_examples, read_sources, split_of
+from seqloom.data.examples import Example, Origin, read_examples, split_of
+from seqloom.data.sources import read_sources
 from seqloom.data.tables import FIRST_TWO
 from seqloom.errors import DataError, MissingExtraError, UsageError
 from seqloom.recipe.sections import Aligned, Columns, Files, Split

@@ -25,32 +25,51 @@ STEPS = max(40, 5 * KILLS)
 INTERRUPTED = 10
 
 
-@pytest.fixture(scope="module")
-def recipe(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Dropout, accumulation, momentum, a schedule that counts validations, and checkpoints in the middle of epochs."""
-    folder = tmp_path_factory.mktemp("resume")
-    draw = random.Random(5)
-    words = ["".join(draw.choices("abcdef", k=draw.randint(1, 8))) for _ in range(150)]
+def pairs(folder: Path, words: list[str]) -> dict[str, Any]:
+    """Pairs of words, and a model that reads one to write the other."""
     (folder / "pairs.tsv").write_text("".join(f"{word}\t{word[::-1]}\n" for word in words), encoding="utf-8")
-    body = {
-        "data": {"train": str(folder / "pairs.tsv"), "split": {"validation": 0.1, "test": 0.1}},
+    return {
+        "data": {"train": str(folder / "pairs.tsv")},
         "model": {
             "encoder": {"size": 12, "embedding": 8, "dropout": 0.2},
             "decoder": {"size": 16, "embedding": 8, "dropout": 0.2, "cell": "lstm"},
         },
-        "training": {
-            "steps": STEPS,
-            "epochs": 1000,
-            "batch_tokens": 40,
-            "accumulate": 2,
-            "learning_rate": 0.01,
-            "schedule": {"kind": "plateau", "warmup": 5, "patience": 1},
-            "label_smoothing": 0.1,
-            "validation": {"every_steps": 7, "examples": 4},
-            "checkpoint": {"steps": INTERVAL},
-            "precision": "fp32",
-            "threads": 1,
+        "training": {"batch_tokens": 40},
+    }
+
+
+def running_text(folder: Path, words: list[str]) -> dict[str, Any]:
+    """Running text, whose state is carried from update to update, and averaged weights."""
+    (folder / "text.txt").write_text("".join(f"{word}\n" for word in words), encoding="utf-8")
+    return {
+        "data": {"train": str(folder / "text.txt"), "text": "stream"},
+        "model": {
+            "encoder": None,
+            "decoder": {"size": 16, "layers": 2, "embedding": 8, "dropout": 0.2, "locked": True, "cell": "lstm"},
+            "bridge": {"kind": "none"},
         },
+        "training": {"batch_size": 4, "stretch": 10, "averaging": {"decay": 0.9}},
+    }
+
+
+@pytest.fixture(scope="module", params=[pairs, running_text])
+def recipe(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Path:
+    """Dropout, accumulation, momentum, a schedule that counts validations, and checkpoints in the middle of epochs."""
+    folder = tmp_path_factory.mktemp("resume")
+    draw = random.Random(5)
+    body = request.param(folder, ["".join(draw.choices("abcdef", k=draw.randint(1, 8))) for _ in range(150)])
+    body["data"]["split"] = {"validation": 0.1, "test": 0.1}
+    body["training"] |= {
+        "steps": STEPS,
+        "epochs": 1000,
+        "accumulate": 2,
+        "learning_rate": 0.01,
+        "schedule": {"kind": "plateau", "warmup": 5, "patience": 1},
+        "label_smoothing": 0.1,
+        "validation": {"every_steps": 7, "examples": 4},
+        "checkpoint": {"steps": INTERVAL},
+        "precision": "fp32",
+        "threads": 1,
     }
     path = folder / "recipe.yaml"
     path.write_text(to_yaml(recipe_from(body)), encoding="utf-8")

@@ -125,7 +125,7 @@ class Said:
 @torch.inference_mode()
 def whole(model: EncoderDecoder, batch: Batch) -> Said:
     """What forward says, in the model's own precision."""
-    decoded = model.decode(batch.sources, batch.inputs)
+    decoded = model.decode(batch)
     return Said(torch.log_softmax(model.decoder.output(decoded.features), dim=-1), decoded.weights, decoded.state)
 
 

@@ -233,7 +233,7 @@ def test_gradients_through_the_written_out_loops_equal_those_of_autograd(archite
 def gradients_of(model: EncoderDecoder, architecture: Architecture) -> dict[str, Tensor]:
     """Of a weighted sum of all log-probabilities, in float64 throughout (the loss is float32 from the logits on)."""
     batch = batch_for(architecture)
-    log_probs = torch.log_softmax(model.decoder.output(model.decode(batch.sources, batch.inputs).features), dim=-1)
+    log_probs = torch.log_softmax(model.decoder.output(model.decode(batch).features), dim=-1)
     uneven = torch.linspace(-1.0, 1.0, log_probs.numel(), dtype=torch.float64).view_as(log_probs)
     names, parameters = zip(*model.named_parameters(), strict=True)
     return dict(zip(names, torch.autograd.grad((log_probs * uneven).sum(), parameters), strict=True))

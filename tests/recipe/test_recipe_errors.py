@@ -11,8 +11,8 @@ from seqloom.recipe import parse_recipe, read_recipe, recipe_from
 DATES = "data: {builtin: dates}\n"
 TOP_KEYS = "Known keys here: data, model, training, search, seed, device."
 TRAINING_KEYS = (
-    "Known keys here: epochs, steps, batch_tokens, batch_size, accumulate, optimiser, learning_rate, schedule, clip, "
-    "label_smoothing, average, validation, checkpoint, precision, threads, tensorboard."
+    "Known keys here: epochs, steps, batch_tokens, batch_size, stretch, accumulate, optimiser, learning_rate, schedule, clip, "
+    "label_smoothing, average, averaging, validation, checkpoint, precision, threads, tensorboard."
 )
 BEAM_KEYS = "Known keys here: kind, length_factor, length_extra, minimum_length, forbid, width, length_power, coverage."
 COLUMN = "the number of a column, counted from 1, or its name in the header line"
@@ -112,12 +112,12 @@ WRONG_DATA = {
     "{train: a, columns: {weight: [1]}}": f"data.columns.weight: expected {COLUMN}, or null; got a list of 1.",
     "{train: a, columns: {features: [0.5]}}": f"data.columns.features[0]: expected {COLUMN}; got 0.5.",
     "{train: a, vocabularies: {source: {kind: char}}}": (
-        "data.vocabularies.source.kind: expected one of bpe, characters, symbols, unigram, words; got 'char'. "
+        "data.vocabularies.source.kind: expected one of bpe, characters, file, symbols, unigram, words; got 'char'. "
         "Did you mean 'characters'?"
     ),
     "{train: a, max_length: 9}": (
         "data.max_length: unknown key. Did you mean 'maximum_length'? Known keys here: builtin, train, validation, test, "
-        "split, format, columns, vocabularies, maximum_length."
+        "split, format, text, columns, vocabularies, maximum_length."
     ),
     "{}": "data: give `train` (a file or a list of files) or `builtin` (the name of a built-in task).",
     "{builtin: dates, test: a}": (
@@ -175,6 +175,22 @@ CONTRADICTIONS = {
     "encoder: {cell: lstm, reset: after}": (
         "model.encoder: `reset` belongs to the cell gru; this cell is lstm. Remove `reset` or write `cell: gru`."
     ),
+    "encoder: {locked: true}": (
+        "model.encoder: `locked: true` says how dropout is drawn, and there is none here. "
+        "Give `dropout` or `input_dropout` a rate above 0, or remove `locked`."
+    ),
+    "decoder: {locked: true, weight_dropout: 0.5}": (
+        "model.decoder: `locked: true` says how dropout is drawn, and there is none here. "
+        "Give `dropout` or `input_dropout` or `output_dropout` a rate above 0, or remove `locked`."
+    ),
+    "encoder: {dropout: 0.1, input_dropout: 0.2}": (
+        "model.encoder: `dropout` would act between layers only, as `input_dropout` says what happens elsewhere, and there is "
+        "one layer. Remove `dropout`, or use more layers."
+    ),
+    "decoder: {dropout: 0.1, input_dropout: 0.2, output_dropout: 0}": (
+        "model.decoder: `dropout` would act between layers only, as `input_dropout` and `output_dropout` say what happens "
+        "elsewhere, and there is one layer. Remove `dropout`, or use more layers."
+    ),
     "encoder: null": "model: the bridge attention needs an encoder. Add one, or write `bridge: {kind: none}`.",
 }
 
@@ -209,7 +225,7 @@ def test_all_mistakes_are_reported_at_once_in_the_order_of_the_file() -> None:
         "r.yaml has 6 mistakes:",
         "r.yaml:1: seed: expected a whole number of at least 0; got -1.",
         "r.yaml:1: data: this key is missing; expected a section with the keys builtin, train, validation, test, split, "
-        "format, columns, vocabularies, maximum_length.",
+        "format, text, columns, vocabularies, maximum_length.",
         "r.yaml:5: model.bridge.attention.kind: expected one of additive, bilinear, concat, dot, multi_head; got 'aditive'. "
         "Did you mean 'additive'?",
         "r.yaml:5: model.bridge.attention.siz: unknown key for kind additive. Did you mean 'size'? "

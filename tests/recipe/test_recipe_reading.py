@@ -34,7 +34,7 @@ GOOD = {
         search: {kind: sample, top_p: 0.9, top_k: 40, temperature: 0.7}
         """,
     "language model": """
-        data: {train: 'a: b.txt', test: {source: x, target: [y, z]}, vocabularies: {target: {kind: bpe, size: 500}}}
+        data: {train: 'a: b.txt', test: [x, y], text: lines, vocabularies: {target: {kind: bpe, size: 500}}}
         model: {encoder: null, bridge: {kind: none}}
         training: {optimiser: {kind: sgd, momentum: 0.9}, clip: null, schedule: {kind: plateau, patience: 3}}
         search: {kind: greedy, forbid: ['no', 'null', '3e-3', '1', '', ' ', "\\u2028", '<<', 'a: b', "\\n", "\\x85", " \\r "]}
@@ -159,9 +159,10 @@ def test_an_overridden_kind_drops_whole_sections() -> None:
 
 
 def test_a_part_that_is_null_can_be_set() -> None:
-    text = DATES + "model: {encoder: null, bridge: {kind: none}}"
+    text = "data: {train: a, text: lines}\nmodel: {encoder: null, bridge: {kind: none}}"
     assert isinstance(plainly(text).model.bridge, NoBridge)
-    recipe = parse_recipe(text, where="r.yaml", overrides=["model.encoder.size=32", "model.bridge.kind=attention"])
+    overrides = ["data.text=null", "model.encoder.size=32", "model.bridge.kind=attention"]
+    recipe = parse_recipe(text, where="r.yaml", overrides=overrides)
     assert recipe.model.encoder is not None
     assert recipe.model.encoder.size == 32
 
@@ -211,7 +212,7 @@ def test_the_six_jars_are_named() -> None:
     ]
     assert jars(plainly(GOOD["language model"]))[:3] == [
         ("task", "Language model: predict each symbol of a text from the symbols before it."),
-        ("data", "Text from a: b.txt; 5 % kept for validation; test from x aligned with y and 1 more; bpe."),
+        ("data", "Text from a: b.txt, line by line; 5 % kept for validation; test from x and 1 more; bpe."),
         ("model", "A GRU decoder (256 wide); no source."),
     ]
 
@@ -275,7 +276,7 @@ def values_of(option: Option, slot: Slot, junk: bool) -> st.SearchStrategy[Any]:
 
 def with_one_origin(data: dict[str, Any]) -> dict[str, Any]:
     named = {split: data["data"].get(split) or "pairs.tsv" for split in ("train", "validation", "test")}
-    return data | {"data": data["data"] | named | {"builtin": None, "split": {}}}
+    return data | {"data": data["data"] | named | {"builtin": None, "text": None, "split": {}}}
 
 
 RECIPES = values(ROOT, junk=False).map(with_one_origin)

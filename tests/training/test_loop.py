@@ -8,16 +8,18 @@ import numpy as np
 import pytest
 import torch
 
-from seqloom.data.batches import Batch
+from seqloom.data.batches import Batch, plan_epoch
 from seqloom.data.corpus import Corpus
 from seqloom.data.prepared import PreparedSplit, prepare
+from seqloom.models.decoders import DecoderState
 from seqloom.models.encoder_decoder import EncoderDecoder, Loss, build_model
 from seqloom.recipe import recipe_from
 from seqloom.runs import RunFolder
 from seqloom.training.display import SilentDisplay, StepReport
-from seqloom.training.loop import DivergedError, Plans, update
+from seqloom.training.loop import DivergedError, update
+from seqloom.training.plans import ExamplePlans, batch_lengths
 from seqloom.training.session import train
-from seqloom.training.validation import Judge, Judgement
+from seqloom.training.validation import Judgement, PairJudge
 
 Recipe = dict[str, Any]
 
@@ -97,9 +99,8 @@ def test_the_random_choices_of_a_step_depend_on_its_number_alone(tiny_recipe: Re
     def loss(step: int, disturbance: int) -> float:
         model = build_model(recipe, {"source": 20, "target": 20}).train()
         torch.manual_seed(disturbance)
-        return update(
-            model, [split.batch(np.arange(8))], torch.optim.SGD(model.parameters()), recipe, step=step, precision="fp32"
-        )
+        optimiser = torch.optim.SGD(model.parameters())
+        return update(model, [split.batch(np.arange(8))], optimiser, recipe, step=step, precision="fp32")[0]
 
     assert loss(3, 1) == loss(3, 2)
     assert loss(3, 1) != loss(4, 1)
@@ -116,9 +117,11 @@ def test_a_gradient_is_clipped_to_its_norm(tiny_recipe: Recipe, split: PreparedS
 
 
 def test_steps_walk_through_every_epochs_batches(tiny_recipe: Recipe, split: PreparedSplit) -> None:
-    plans = Plans(split, recipe_from(changed(tiny_recipe, accumulate=4)))
+    plans = ExamplePlans(split, recipe_from(changed(tiny_recipe, accumulate=4)))
     per_epoch = plans.steps_per_epoch
-    assert per_epoch == math.ceil(len(plans.of(0).batches) / 4)
+    assert per_epoch == math.ceil(
+        len(plan_epoch(batch_lengths(split), budget=plans.recipe.training.batch_tokens, most=None, seed=1, epoch=0).batches) / 4
+    )
     for epoch in (0, 1):
         lines = [
             origin.line
@@ -132,14 +135,15 @@ def test_steps_walk_through_every_epochs_batches(tiny_recipe: Recipe, split: Pre
 # --- divergence -----------------------------------------------------------------------------------------------------
 
 
-def losing(call: int) -> Callable[[EncoderDecoder, Batch], Loss]:
+def losing(call: int) -> Callable[[EncoderDecoder, Batch, DecoderState | None], Loss]:
     """A forward pass whose call-th loss in training is not a number."""
     original, calls = EncoderDecoder.forward, [0]
 
-    def forward(self: EncoderDecoder, batch: Batch) -> Loss:
-        loss = original(self, batch)
+    def forward(self: EncoderDecoder, batch: Batch, state: DecoderState | None = None) -> Loss:
+        loss = original(self, batch, state)
         calls[0] += self.training
-        return Loss(loss.objective * math.nan, loss.nll * math.nan) if self.training and calls[0] == call else loss
+        lost = self.training and calls[0] == call
+        return Loss(loss.objective * math.nan, loss.nll * math.nan, loss.state) if lost else loss
 
     return forward
 
@@ -178,7 +182,7 @@ def scripted(monkeypatch: pytest.MonkeyPatch) -> Callable[[list[float]], None]:
 
     def script(losses: list[float]) -> None:
         remaining: Iterator[float] = iter(losses)
-        monkeypatch.setattr(Judge, "judge", lambda self, model: Judgement({"loss": next(remaining)}, math.nan, []))
+        monkeypatch.setattr(PairJudge, "judge", lambda self, model: Judgement({"loss": next(remaining)}, math.nan, []))
 
     return script
 
@@ -217,6 +221,6 @@ def test_bfloat16_training_learns_too(tiny_recipe: Recipe, split: PreparedSplit)
     model = build_model(recipe, {"source": 20, "target": 20})
     optimiser = torch.optim.Adam(model.parameters(), lr=0.02)
     batch = [split.batch(np.arange(4))]
-    losses = [update(model, batch, optimiser, recipe, step=step, precision="bf16") for step in range(8)]
+    losses = [update(model, batch, optimiser, recipe, step=step, precision="bf16")[0] for step in range(8)]
     assert losses[-1] < 0.9 * losses[0]
     assert all(parameter.dtype == torch.float32 for parameter in model.parameters())

@@ -53,15 +53,24 @@ def test_constant_stays() -> None:
 
 
 def test_linear_falls_evenly_to_its_final_share() -> None:
-    found = factors(sections.Linear(warmup=10, final=0.2))
-    np.testing.assert_allclose(np.diff(found[10:]), -0.008)
-    assert found[-1] == pytest.approx(0.2)
+    found = factors(sections.Linear(warmup=10, final=0.2), total=111)
+    np.testing.assert_allclose(np.diff(found[10:111]), -0.008)
 
 
 def test_cosine_is_half_way_in_the_middle() -> None:
-    found = factors(sections.Cosine(warmup=10, final=0.2))
+    found = factors(sections.Cosine(warmup=10, final=0.2), total=111)
     assert (found[10], found[60], found[-1]) == pytest.approx((1.0, 0.6, 0.2))
     assert found[35] == pytest.approx(0.2 + 0.8 * 0.5 * (1 + math.cos(math.pi / 4)))
+
+
+@pytest.mark.parametrize("kind", [sections.Linear, sections.Cosine])
+@pytest.mark.parametrize("final", [0.0, 0.1, 0.2, 0.7, 1.0])
+def test_the_last_update_has_the_final_share_exactly(kind: type[sections.Linear | sections.Cosine], final: float) -> None:
+    section = kind(warmup=3, final=final)
+    assert learning_rate_factor(section, 3, 12, 0) == 1.0
+    assert learning_rate_factor(section, 11, 12, 0) == final
+    assert learning_rate_factor(section, 10, 12, 0) > final or final == 1.0
+    assert learning_rate_factor(kind(final=final), 0, 1, 0) == 1.0, "a single update is not thrown away"
 
 
 def test_inverse_square_root_halves_at_four_times_the_warmup() -> None:

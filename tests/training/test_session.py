@@ -69,6 +69,14 @@ def test_training_says_what_it_does(tiny_recipe: Recipe, tmp_path: Path) -> None
     assert "(best)" in said
 
 
+def test_a_metric_that_cannot_improve_is_named_at_the_start(tiny_recipe: Recipe, tmp_path: Path) -> None:
+    said = output_of(short(tiny_recipe, validation={"metric": "bleu"}), tmp_path / "bleu")
+    assert "training.validation.metric is bleu, but no reference has four words" in said
+    assert "--set training.validation.metric=cer" in said
+    assert said.index("warning:") < said.index("validation at step")
+    assert "warning" not in output_of(short(tiny_recipe, validation={"metric": "chrf"}), tmp_path / "chrf")
+
+
 def test_a_recipe_may_be_a_file_with_paths_of_its_own(
     tiny_recipe: Recipe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

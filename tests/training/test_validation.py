@@ -44,7 +44,10 @@ def test_a_model_of_unrelated_pairs_does_not_use_its_source(tiny_recipe: Recipe,
 
 def test_a_language_model_is_not_blamed_for_ignoring_its_source(tiny_recipe: Recipe, tmp_path: Path) -> None:
     model = {**tiny_recipe["model"], "encoder": None, "bridge": {"kind": "none"}}
-    train({**shortened(tiny_recipe, steps=2), "model": model}, tmp_path / "run")
+    body = {**shortened(tiny_recipe, steps=2), "model": model}
+    body["data"] = {"train": body["data"]["train"], "text": "lines"}
+    body["training"] = {**body["training"], "validation": {}}
+    train(body, tmp_path / "run")
     [last] = validations(tmp_path / "run")
     assert last["uses_source"] is True
     assert last["shuffled_loss"] is None

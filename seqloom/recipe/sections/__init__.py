@@ -7,6 +7,7 @@ from seqloom.recipe.sections.base import Count, Fraction, Positive, Section
 from seqloom.recipe.sections.data import (
     Aligned,
     Bpe,
+    BuiltVocabulary,
     Characters,
     ColumnName,
     Columns,
@@ -17,6 +18,7 @@ from seqloom.recipe.sections.data import (
     Unigram,
     Vocabularies,
     Vocabulary,
+    VocabularyFile,
     VocabularySection,
     Words,
 )
@@ -43,6 +45,7 @@ from seqloom.recipe.sections.search import Beam, Exhaustive, Greedy, Sample, Sea
 from seqloom.recipe.sections.training import (
     Adam,
     AdamW,
+    Averaging,
     Checkpoint,
     Constant,
     Cosine,
@@ -64,10 +67,12 @@ __all__ = [
     "Aligned",
     "Attention",
     "AttentionBridge",
+    "Averaging",
     "Beam",
     "Bilinear",
     "Bpe",
     "Bridge",
+    "BuiltVocabulary",
     "Characters",
     "Checkpoint",
     "ColumnName",
@@ -111,6 +116,7 @@ __all__ = [
     "Validation",
     "Vocabularies",
     "Vocabulary",
+    "VocabularyFile",
     "VocabularySection",
     "Words",
 ]

@@ -54,7 +54,17 @@ class Unigram(VocabularySection):
     size: Annotated[int, Field(ge=8)] = 8000
 
 
-Vocabulary = Annotated[Characters | Words | Symbols | Bpe | Unigram, Field(discriminator="kind")]
+class VocabularyFile(Section):
+    """A vocabulary that is there already: `tokenizers/<name>.json` of another run. Fusion needs two models that share one."""
+
+    kind: Literal["file"] = "file"
+    file: str
+
+
+BuiltVocabulary = Characters | Words | Symbols | Bpe | Unigram
+"""Vocabularies that come from the training data."""
+
+Vocabulary = Annotated[BuiltVocabulary | VocabularyFile, Field(discriminator="kind")]
 
 ColumnName = Annotated[int, Field(ge=1)] | str
 """A column by its number, counted from 1, or by its name in the header line."""
@@ -80,7 +90,10 @@ Files = str | tuple[str, ...] | Aligned
 
 
 class Split(Section):
-    """Shares of `train` that become validation and test, chosen by a hash of the source: equal sources stay together."""
+    """Shares of `train` that become validation and test, chosen by a hash of the source: equal sources stay together.
+
+    Of plain text the line itself is hashed; of a stream, whose order matters, validation and test are the last lines.
+    """
 
     validation: Fraction = 0.05
     test: Fraction = 0.05
@@ -95,7 +108,7 @@ class Split(Section):
 
 
 class Vocabularies(Section):
-    """One vocabulary per side, or one for both (`shared`: the source's section then serves both)."""
+    """One vocabulary per side, or one for both (`shared`: the source's section then serves both). Text has a target only."""
 
     source: Vocabulary = Characters()
     target: Vocabulary = Characters()
@@ -111,6 +124,8 @@ class Data(Section):
     test: Files | None = None
     split: Split = Split()
     format: Literal["auto", "tsv", "csv", "jsonl", "parquet", "text"] = "auto"
+    text: Literal["lines", "stream"] | None = None
+    """Plain text, for a language model: every line a sequence of its own, or all lines one running text."""
     columns: Columns = Columns()
     vocabularies: Vocabularies = Vocabularies()
     maximum_length: Positive = 500
@@ -126,3 +141,22 @@ class Data(Section):
         if self.builtin is not None and (self.train or self.validation or self.test):
             raise ValueError("`builtin` brings its own examples: remove `train`, `validation` and `test`, or remove `builtin`")
         return self
+
+    @model_validator(mode="after")
+    def _text_is_plain(self) -> Self:
+        if self.text is None:
+            return self
+        if self.builtin is not None or any(isinstance(one, Aligned) for one in (self.train, self.validation, self.test)):
+            raise ValueError(
+                f"`text: {self.text}` reads plain text files, which have no source. Name such files, or remove `text`"
+            )
+        if self.format not in ("auto", "text"):
+            raise ValueError(f"`text: {self.text}` reads plain text, but `format` says {self.format}. Remove one of them")
+        if self.vocabularies.shared:
+            raise ValueError("`text` has one side, so there is nothing to share. Remove `shared`")
+        return self
+
+    @property
+    def sides(self) -> tuple[str, ...]:
+        """The names of what an example consists of."""
+        return ("target",) if self.text is not None else ("source", "target")

@@ -1,5 +1,6 @@
 """Encoder, decoder, and the bridge between them."""
 
+from collections.abc import Iterable
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
@@ -18,12 +19,50 @@ class Recurrence(Section):
     layers: Positive = 1
     embedding: Positive = 128
     dropout: Fraction = 0.0
+    """On embeddings, between layers and before the output layer, unless a rate of its own is given there."""
+    input_dropout: Fraction | None = None
+    """On embeddings; `None` means as `dropout`."""
+    embedding_dropout: Fraction = 0.0
+    """Symbols whose whole embedding is left out of an update; as the rows of a tied output layer they stay."""
+    weight_dropout: Fraction = 0.0
+    """Entries of the matrices from state to gates that are left out of an update, the same ones at all steps."""
+    locked: bool = False
+    """Whether dropout leaves out the same at all steps of a sequence."""
+
+    @property
+    def input_rate(self) -> float:
+        """The rate of dropout on embeddings."""
+        return self.dropout if self.input_dropout is None else self.input_dropout
+
+    def own_rates(self) -> dict[str, float | None]:
+        """The rates that replace `dropout` in one place each, by key."""
+        return {"input_dropout": self.input_dropout}
+
+    @model_validator(mode="after")
+    def _dropout_acts_somewhere(self) -> Self:
+        own = self.own_rates()
+        if self.dropout and self.layers == 1 and None not in own.values():
+            says = "says" if len(own) == 1 else "say"
+            raise ValueError(
+                f"`dropout` would act between layers only, as {_listed(own)} {says} what happens elsewhere, and there is one "
+                "layer. Remove `dropout`, or use more layers"
+            )
+        if self.locked and not self.dropout and not any(own.values()):
+            raise ValueError(
+                "`locked: true` says how dropout is drawn, and there is none here. "
+                f"Give `dropout` or {_listed(own, ' or ')} a rate above 0, or remove `locked`"
+            )
+        return self
 
     @model_validator(mode="after")
     def _reset_is_of_gru(self) -> Self:
         if self.reset is not None and self.cell != "gru":
             raise ValueError(f"`reset` belongs to the cell gru; this cell is {self.cell}. Remove `reset` or write `cell: gru`")
         return self
+
+
+def _listed(keys: Iterable[str], joint: str = " and ") -> str:
+    return joint.join(f"`{key}`" for key in keys)
 
 
 class TextEncoder(Recurrence):
@@ -43,8 +82,19 @@ class RecurrentDecoder(Recurrence):
     """Writes the target one symbol at a time."""
 
     kind: Literal["recurrent"] = "recurrent"
+    output_dropout: Fraction | None = None
+    """On what the output layer sees; `None` means as `dropout`."""
     tied: Literal["none", "output", "all"] = "none"
     """`output`: the output layer is the target embedding; `all`: and the source embedding too (needs a shared vocabulary)."""
+
+    @property
+    def output_rate(self) -> float:
+        """The rate of dropout before the output layer."""
+        return self.dropout if self.output_dropout is None else self.output_dropout
+
+    def own_rates(self) -> dict[str, float | None]:
+        """The rates that replace `dropout` in one place each, by key."""
+        return {**super().own_rates(), "output_dropout": self.output_dropout}
 
 
 class Start(Section):

@@ -31,6 +31,32 @@ class Recipe(Section):
         return self
 
     @model_validator(mode="after")
+    def _text_needs_a_language_model(self) -> Self:
+        if (self.data.text is not None) == (self.model.encoder is None):
+            return self
+        if self.data.text is None:
+            raise ValueError(
+                "model: without an encoder it is a language model, which learns from plain text. "
+                "Write `text: lines` or `text: stream` in data, or give `model.encoder` and a bridge"
+            )
+        raise ValueError(
+            f"data: `text: {self.data.text}` has no source to encode. "
+            "Write `encoder: null` and `bridge: {kind: none}` in model"
+        )
+
+    @model_validator(mode="after")
+    def _text_is_judged_by_its_loss(self) -> Self:
+        metric = self.training.validation.metric
+        if self.data.text is not None and metric != "loss":
+            raise ValueError(
+                f"training.validation.metric: {metric} compares an output with what was wanted, and a language model's texts "
+                "are not wanted ones. Write `metric: loss`"
+            )
+        if self.data.text == "stream" and self.training.average == "sequences":
+            raise ValueError("training.average: running text has no sequences to average over. Write `average: tokens`")
+        return self
+
+    @model_validator(mode="after")
     def _coverage_needs_attention(self) -> Self:
         if isinstance(self.search, Beam) and self.search.coverage and not isinstance(self.model.bridge, AttentionBridge):
             raise ValueError(

@@ -98,6 +98,15 @@ class Checkpoint(Section):
     steps: Positive | None = None
 
 
+class Averaging(Section):
+    """Use a moving average of the weights, `average = decay * average + (1 - decay) * weights` after every update.
+
+    It is what is judged and kept; training itself goes on from the weights.
+    """
+
+    decay: Annotated[float, Field(gt=0, lt=1)] = 0.999
+
+
 class Training(Section):
     """How the model learns."""
 
@@ -107,6 +116,9 @@ class Training(Section):
     batch_tokens: Positive = 4000
     """A batch holds at most so many symbols on its longer side, padding included."""
     batch_size: Positive | None = None
+    """At most so many examples in a batch; of running text, so many places in it that are read at once."""
+    stretch: Positive = 64
+    """Running text only: so many symbols between two updates. The state goes on, the gradient is cut there."""
     accumulate: Positive = 1
     optimiser: Optimiser = Adam()
     learning_rate: Annotated[float, Field(gt=0)] = 1e-3
@@ -114,6 +126,7 @@ class Training(Section):
     clip: Annotated[float, Field(gt=0)] | None = 1.0
     label_smoothing: Fraction = 0.0
     average: Literal["tokens", "sequences"] = "tokens"
+    averaging: Averaging | None = None
     validation: Validation = Validation()
     checkpoint: Checkpoint = Checkpoint()
     precision: Literal["auto", "fp32", "bf16"] = "auto"

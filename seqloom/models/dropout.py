@@ -1,0 +1,65 @@
+"""What is left out at random in training, all of it drawn from torch's generator.
+
+Masks are drawn for a whole sequence before its first step. So the plain code and the written-out loops, which go through
+the steps in ways of their own, leave out the same.
+"""
+
+from torch import Tensor, nn
+
+from seqloom.recipe import sections
+
+
+class SequenceDropout(nn.Module):
+    """Dropout on the vectors of a sequence. locked: one mask for all steps of a sequence, else a fresh one at every step."""
+
+    def __init__(self, rate: float, *, locked: bool) -> None:
+        super().__init__()
+        self.rate, self.locked = rate, locked
+
+    @property
+    def acts(self) -> bool:
+        """Whether anything is left out now."""
+        return self.training and self.rate > 0.0
+
+    def forward(self, values: Tensor) -> Tensor:
+        """Vectors [B, T, D], thinned and scaled up so that their mean stays."""
+        if not self.acts:
+            return values
+        batch, steps, width = values.shape
+        return values * _mask((batch, 1 if self.locked else steps, width), self.rate, values)
+
+    def masks(self, steps: int, like: Tensor) -> Tensor | None:
+        """What the vectors of all steps are multiplied with, [T, B, D], for vectors `like` [B, D]; None for nothing at all."""
+        if not self.acts:
+            return None
+        drawn = _mask((1 if self.locked else steps, *like.shape), self.rate, like)
+        return drawn.expand(steps, -1, -1)
+
+
+class InputDropout(nn.Module):
+    """Looks symbols up in an embedding that lacks whole rows in training, then leaves out parts of what is found.
+
+    A symbol that lacks its row lacks it wherever it stands in a batch, but only here: an output layer that is tied to the
+    embedding keeps it.
+    """
+
+    def __init__(self, section: sections.Recurrence) -> None:
+        super().__init__()
+        self.symbol_rate = section.embedding_dropout
+        self.vectors = SequenceDropout(section.input_rate, locked=section.locked)
+
+    def forward(self, embedding: nn.Embedding, symbols: Tensor) -> Tensor:
+        """Symbols [B, T] -> vectors [B, T, D]."""
+        vectors: Tensor = embedding(symbols)
+        if self.training and self.symbol_rate > 0.0:
+            vectors = vectors * _mask((embedding.num_embeddings, 1), self.symbol_rate, vectors)[symbols]
+        thinned: Tensor = self.vectors(vectors)
+        return thinned
+
+
+def _mask(shape: tuple[int, ...], rate: float, like: Tensor) -> Tensor:
+    """Zeros with the probability `rate`, else `1 / (1 - rate)`, in the precision of another tensor.
+
+    torch's own dropout would draw in the order of a tensor's memory, in which the written-out loops differ from plain code.
+    """
+    return like.new_empty(shape).bernoulli_(1.0 - rate).div_(1.0 - rate)

@@ -1,0 +1,138 @@
+"""Which batches an update is made of, as a function of its number: a resumed run sees what an unbroken one would."""
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+
+from seqloom.data.batches import Batch, BatchPlan, IntArray, StreamPlan, plan_epoch, plan_stream
+from seqloom.data.prepared import TARGET, PreparedSplit
+from seqloom.recipe.sections import Recipe
+
+
+class Plans(ABC):
+    """The batches of each epoch. All epochs have equally many."""
+
+    def __init__(self, split: PreparedSplit, recipe: Recipe) -> None:
+        self.split = split
+        self.recipe = recipe
+        self._epoch = -1
+
+    @property
+    @abstractmethod
+    def waste(self) -> float:
+        """The share of padding in an epoch."""
+
+    @property
+    @abstractmethod
+    def _batches_per_epoch(self) -> int: ...
+
+    @abstractmethod
+    def _begin(self, epoch: int) -> None:
+        """Plan an epoch."""
+
+    @abstractmethod
+    def _batch(self, index: int) -> Batch:
+        """One batch of the planned epoch."""
+
+    @property
+    def steps_per_epoch(self) -> int:
+        """Updates in one epoch."""
+        return math.ceil(self._batches_per_epoch / self.recipe.training.accumulate)
+
+    def batches(self, step: int) -> list[Batch]:
+        """The batches whose gradients make up one update."""
+        epoch, index = divmod(step, self.steps_per_epoch)
+        if epoch != self._epoch:
+            self._begin(epoch)
+            self._epoch = epoch
+        many = self.recipe.training.accumulate
+        return [self._batch(one) for one in range(index * many, min((index + 1) * many, self._batches_per_epoch))]
+
+
+class ExamplePlans(Plans):
+    """Examples of similar lengths together: lengths alone decide where batches are cut."""
+
+    def __init__(self, split: PreparedSplit, recipe: Recipe) -> None:
+        super().__init__(split, recipe)
+        self._plan = self._planned(0)
+
+    def _planned(self, epoch: int) -> BatchPlan:
+        training = self.recipe.training
+        return plan_epoch(
+            batch_lengths(self.split),
+            budget=training.batch_tokens,
+            most=training.batch_size,
+            seed=self.recipe.seed,
+            epoch=epoch,
+        )
+
+    @property
+    def waste(self) -> float:
+        """The share of padding in an epoch."""
+        return self._plan.waste
+
+    @property
+    def _batches_per_epoch(self) -> int:
+        return len(self._plan.batches)
+
+    def _begin(self, epoch: int) -> None:
+        self._plan = self._planned(epoch)
+
+    def _batch(self, index: int) -> Batch:
+        return self.split.batch(self._plan.batches[index])
+
+
+class StreamPlans(Plans):
+    """Running text: stretch after stretch of every row."""
+
+    def __init__(self, split: PreparedSplit, recipe: Recipe) -> None:
+        super().__init__(split, recipe)
+        self._plan = self._planned(0)
+
+    def _planned(self, epoch: int) -> StreamPlan:
+        training = self.recipe.training
+        rows = training.batch_size or max(1, training.batch_tokens // training.stretch)
+        return plan_stream(self.split.symbols, rows=rows, stretch=training.stretch, seed=self.recipe.seed, epoch=epoch)
+
+    @property
+    def waste(self) -> float:
+        """There is no padding."""
+        return 0.0
+
+    @property
+    def _batches_per_epoch(self) -> int:
+        return self._plan.steps
+
+    def _begin(self, epoch: int) -> None:
+        self._plan = self._planned(epoch)
+
+    def _batch(self, index: int) -> Batch:
+        return self.split.stretch(self._plan, index)
+
+
+def build_plans(split: PreparedSplit, recipe: Recipe) -> Plans:
+    """The plans that fit the recipe's data."""
+    return StreamPlans(split, recipe) if recipe.data.text == "stream" else ExamplePlans(split, recipe)
+
+
+class Ahead:
+    """Prepares the batches of the next update while this one computes. They depend on its number alone, so nothing changes."""
+
+    def __init__(self, plans: Plans) -> None:
+        self._plans = plans
+        self._worker = ThreadPoolExecutor(1)
+        self._waiting: tuple[int, Future[list[Batch]]] | None = None
+
+    def batches(self, step: int) -> list[Batch]:
+        """The batches of an update; those of the next one are begun."""
+        if self._waiting is None or self._waiting[0] != step:
+            self._waiting = (step, self._worker.submit(self._plans.batches, step))
+        found = self._waiting[1].result()
+        self._waiting = (step + 1, self._worker.submit(self._plans.batches, step + 1))
+        return found
+
+
+def batch_lengths(split: PreparedSplit) -> Sequence[IntArray]:
+    """Lengths of every side that a batch must hold; a target counts its `end`."""
+    return [split.lengths(side) + (1 if side == TARGET else 0) for side in split.sides]

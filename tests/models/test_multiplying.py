@@ -1,0 +1,111 @@
+"""bfloat16 products in training: near those of full precision, the same in the written-out loops and in plain code."""
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from seqloom.models import multiplying as module
+from seqloom.models.encoder_decoder import EncoderDecoder
+from seqloom.models.multiplying import BrainMultiplier, Linear, Multiplier, multiplier, multiplying
+
+from .architectures import ARCHITECTURES, PLAIN, Architecture
+from .harness import PLAIN_ONES, assert_same, batch_for, build_random
+
+ROUNDED = 2**-8
+"""How far apart two neighbouring bfloat16 numbers are, relative to their size."""
+SEVERAL = [
+    f"{cell}-{bridge}-2_layers" for cell in ("rnn", "gru", "gru_reset_after", "lstm") for bridge in ("bahdanau", "luong")
+]
+
+
+@pytest.fixture(params=[False, True], ids=["rounded", "native"])
+def native(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both ways to multiply, whatever this processor has: torch emulates what the hardware lacks."""
+    monkeypatch.setattr(module, "_is_native", lambda device: request.param)
+
+
+@pytest.fixture
+def rounding(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rounded factors, but results as precise as they come, so that two ways to the same result agree."""
+    monkeypatch.setattr(module, "_is_native", lambda device: False)
+
+
+def gradients_of(model: EncoderDecoder, architecture: Architecture, precision: str) -> tuple[Tensor, dict[str, Tensor]]:
+    with multiplying("bf16" if precision == "bf16" else "fp32"):
+        loss = model(batch_for(architecture))
+    names, parameters = zip(*model.named_parameters(), strict=True)
+    return loss.objective.detach(), dict(zip(names, torch.autograd.grad(loss.objective, parameters), strict=True))
+
+
+@pytest.mark.usefixtures("native")
+def test_products_round_their_factors() -> None:
+    exact, rounded = Multiplier(), BrainMultiplier()
+    left, right, base = torch.randn(5, 7), torch.randn(7, 3), torch.randn(5, 3)
+    wanted = left.bfloat16().float() @ right.bfloat16().float()
+    for out in (None, torch.empty(5, 3)):
+        torch.testing.assert_close(rounded.mm(left, rounded.operand(right), out=out), wanted, rtol=ROUNDED, atol=1e-6)
+        sums = rounded.addmm(base, left, rounded.operand(right), out=out)
+        torch.testing.assert_close(sums, base + wanted, rtol=ROUNDED, atol=ROUNDED * float(wanted.abs().max()))
+        assert sums.dtype == torch.float32
+    steps = torch.randn(4, 5, 2), torch.randn(4, 5, 3)
+    torch.testing.assert_close(rounded.gradient(*steps), exact.gradient(*steps), rtol=0, atol=0.1)
+
+
+@pytest.mark.usefixtures("native")
+@pytest.mark.parametrize("bias", [False, True])
+def test_a_layer_and_its_gradients_are_near_those_of_full_precision(bias: bool) -> None:
+    torch.manual_seed(1)
+    layer = Linear(6, 4, bias=bias)
+    vectors = torch.randn(2, 3, 6, requires_grad=True)
+    wanted = [vectors, *layer.parameters()]
+    uneven = torch.randn(2, 3, 4)
+    expected = torch.autograd.grad((nn.functional.linear(vectors, layer.weight, layer.bias) * uneven).sum(), wanted)
+    with multiplying("bf16"):
+        results = layer(vectors)
+    actual = torch.autograd.grad((results * uneven).sum(), wanted)
+    for one, other in zip(actual, expected, strict=True):
+        assert one.dtype == torch.float32
+        torch.testing.assert_close(one, other, rtol=0, atol=4 * ROUNDED * float(other.abs().max()))
+
+
+def test_the_precision_ends_with_its_context() -> None:
+    with multiplying("bf16"):
+        with multiplying("fp32"):
+            assert type(multiplier()) is Multiplier
+        assert type(multiplier()) is BrainMultiplier
+    with pytest.raises(ZeroDivisionError), multiplying("bf16"):
+        _ = 1 / 0
+    assert type(multiplier()) is Multiplier
+
+
+@pytest.mark.usefixtures("native")
+@PLAIN_ONES
+def test_losses_and_gradients_are_near_those_of_full_precision(architecture: Architecture) -> None:
+    model = build_random(architecture).float()
+    expected_loss, expected = gradients_of(model, architecture, "fp32")
+    loss, actual = gradients_of(model, architecture, "bf16")
+    assert float(loss) != float(expected_loss)
+    assert float(loss) == pytest.approx(float(expected_loss), rel=0.02)
+    largest = max(float(gradient.abs().max()) for gradient in expected.values())
+    for name, gradient in expected.items():
+        assert actual[name].dtype == torch.float32
+        torch.testing.assert_close(actual[name], gradient, rtol=0.1, atol=0.05 * largest, msg=name)
+
+
+@pytest.mark.usefixtures("rounding")
+@pytest.mark.parametrize("name", [*PLAIN, *SEVERAL])
+def test_the_written_out_loops_round_what_plain_code_rounds(name: str) -> None:
+    architecture = ARCHITECTURES[name]
+    _, expected = gradients_of(build_random(architecture, written_out=False), architecture, "bf16")
+    _, actual = gradients_of(build_random(architecture), architecture, "bf16")
+    for parameter, gradient in expected.items():
+        assert_same(actual[parameter], gradient, 1e-9)
+
+
+@pytest.mark.usefixtures("native")
+def test_bfloat16_gives_the_same_bits_again() -> None:
+    architecture = ARCHITECTURES["lstm-bahdanau-1_layer"]
+    model = build_random(architecture).float()
+    (loss, first), (again, second) = (gradients_of(model, architecture, "bf16") for _ in range(2))
+    assert torch.equal(loss, again)
+    assert all(torch.equal(second[name], gradient) for name, gradient in first.items())
