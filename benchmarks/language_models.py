@@ -1,0 +1,130 @@
+"""Language models on published texts: cut the text as published, train, measure the test part once, print a row.
+
+    python benchmarks/language_models.py tinyshakespeare-10 --data DATA/tinyshakespeare --runs RUNS
+    python benchmarks/language_models.py ptb-30 --data DATA/ptb --runs RUNS --threads 2
+
+DATA/tinyshakespeare holds input.txt.gz, DATA/ptb holds ptb.{train,valid,test}.txt.gz. A run that was interrupted goes on.
+Recipes are in benchmarks/recipes; the row is printed as JSON and as a line of docs/results.md.
+"""
+
+import argparse
+import gzip
+import json
+import os
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from seqloom.backends import open_model
+from seqloom.language import LanguageModel
+from seqloom.readings import Summary
+from seqloom.recipe import read_recipe
+from seqloom.runs import RunFolder
+from seqloom.symbols import END
+from seqloom.training.display import open_display
+from seqloom.training.session import train
+
+RECIPES = Path(__file__).parent / "recipes"
+WINDOW, WINDOWS = 256, 1000
+
+
+def cut_shakespeare(data: Path, out: Path) -> None:
+    """First 90 % to train on, of which the last 5 % to choose by; last 10 % to report."""
+    text = gzip.decompress((data / "input.txt.gz").read_bytes()).decode()
+    end = len(text) * 9 // 10
+    middle = end * 95 // 100
+    for name, part in (("train", text[:middle]), ("validation", text[middle:end]), ("test", text[end:])):
+        (out / f"{name}.txt").write_text(part, encoding="utf-8", newline="")
+
+
+def cut_treebank(data: Path, out: Path) -> None:
+    """The three files as they are, without the spaces around each line."""
+    for name, file in (("train", "train"), ("validation", "valid"), ("test", "test")):
+        lines = gzip.decompress((data / f"ptb.{file}.txt.gz").read_bytes()).decode().splitlines()
+        (out / f"{name}.txt").write_text("".join(f"{line.strip()}\n" for line in lines), encoding="utf-8")
+
+
+CUTS = {"tinyshakespeare": cut_shakespeare, "ptb": cut_treebank}
+
+
+def prepared_text(dataset: str, data: Path, runs: Path) -> dict[str, str]:
+    """The parts of a text as files of their own."""
+    folder = runs / f"{dataset}-text"
+    if not (folder / "test.txt").exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        CUTS[dataset](data, folder)
+    return {name: str(folder / f"{name}.txt") for name in ("train", "validation", "test")}
+
+
+def windows_loss(run: Path, text: Path) -> float:
+    """Mean loss over random windows that each start from nothing, as models without a state are judged."""
+    model = open_model(run)
+    lines = text.read_text(encoding="utf-8").split("\n")[:-1]
+    symbols = np.concatenate([np.append(line, END) for line in model.vocabularies["target"].encode_targets(lines)])
+    starts = np.random.default_rng(1).integers(len(symbols) - WINDOW - 1, size=WINDOWS)
+    windows = symbols[starts[:, None] + np.arange(WINDOW + 1)]
+    log_probs = [
+        model.stepper.score_stream(part[:, :-1], part[:, 1:], model.stepper.start({}, len(part)))[0]
+        for part in np.split(windows, range(100, WINDOWS, 100))
+    ]
+    return -float(np.mean(np.concatenate(log_probs)))
+
+
+def measure(name: str, run: Path, text: Path) -> dict[str, Any]:
+    """What is reported of a finished run."""
+    opened = RunFolder.open(run)
+    counters = opened.counters() or {}
+    scored = Summary.of(LanguageModel.load(run).score(text.read_text(encoding="utf-8").split("\n")[:-1]))
+    weights, _ = opened.load_weights()
+    return {
+        "name": name,
+        "test_loss": -scored.log_prob / scored.symbols,
+        "test_perplexity": scored.perplexity,
+        "test_symbols": scored.symbols,
+        "windows_loss": windows_loss(run, text) if name.startswith("tinyshakespeare") else None,
+        "validation_loss": counters["best"],
+        "parameters": sum(array.size for array in weights.values()),
+        "steps": counters["step"],
+        "minutes": round(counters["seconds"] / 60, 1),
+        "threads": opened.facts["threads"],
+        "precision": opened.facts["precision"],
+        "seed": opened.recipe.seed,
+        "finished": counters["finished"],
+        "date": datetime.now(UTC).date().isoformat(),
+    }
+
+
+def row(found: dict[str, Any]) -> str:
+    """The row of docs/results.md."""
+    windows = "" if found["windows_loss"] is None else f"{found['windows_loss']:.4f}"
+    losses = f"{found['validation_loss']:.4f} | {found['test_loss']:.4f} | {windows} | {found['test_perplexity']:.2f}"
+    facts = f"{found['minutes']} | {found['threads']} | {found['seed']} | {found['date']}"
+    return f"| {found['name']} | {found['parameters']:,} | {losses} | {facts} |"
+
+
+def main() -> None:
+    """Train or pick up a run, then measure it."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("name", choices=sorted(path.stem for path in RECIPES.glob("*.yaml")))
+    parser.add_argument("--data", type=Path, required=True, help="the folder of the data set")
+    parser.add_argument("--runs", type=Path, required=True, help="where run folders and cut texts are kept")
+    parser.add_argument("--threads", type=int, default=os.cpu_count())
+    wanted = parser.parse_args()
+    texts = prepared_text(wanted.name.split("-")[0], wanted.data, wanted.runs)
+    settings = [f"data.{name}={path}" for name, path in texts.items()]
+    recipe = read_recipe(RECIPES / f"{wanted.name}.yaml", [*settings, f"training.threads={wanted.threads}"])
+    display = open_display()
+    try:
+        outcome = train(recipe, wanted.runs / wanted.name, display=display)
+    finally:
+        display.closed()
+    if outcome.finished:
+        found = measure(wanted.name, outcome.path, Path(texts["test"]))
+        print(json.dumps(found))
+        print(row(found))
+
+
+if __name__ == "__main__":
+    main()
