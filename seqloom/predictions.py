@@ -34,7 +34,8 @@ class Alignment:
 class Candidate:
     """One output. `tokens` are its symbols as a person reads them; the last one is `<end>` if it is finished.
 
-    log_prob: the plain sum of log_probs, one per token. score: what ranked it (length-normalised under beam search).
+    log_prob: the plain sum of log_probs, one per token, the model's own. score: what ranked it (length-normalised under beam
+    search, and with the language model's part under fusion).
     """
 
     text: str
@@ -63,12 +64,16 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Prediction:
-    """The best output for one example, and the further ones that were asked for (`alternatives`, best first)."""
+    """The best output for one example, and the further ones that were asked for (`alternatives`, best first).
+
+    fusion_weight: how much a language model counted in the scores; None if there was none.
+    """
 
     sources: Mapping[str, str]
     best: Candidate
     alternatives: tuple[Candidate, ...] = ()
     features: tuple[str, ...] = ()
+    fusion_weight: float | None = None
 
     @property
     def text(self) -> str:
@@ -103,9 +108,11 @@ class Prediction:
     def as_json(self) -> dict[str, Any]:
         """The object that `predict --json` prints. With one source, `source` is its text; else a mapping of texts."""
         source = next(iter(self.sources.values())) if len(self.sources) == 1 else dict(self.sources)
+        fusion = {} if self.fusion_weight is None else {"fusion_weight": self.fusion_weight}
         return {
             "source": source,
             "features": list(self.features),
+            **fusion,
             **self.best.as_json(),
             "alternatives": [one.as_json() for one in self.alternatives],
         }

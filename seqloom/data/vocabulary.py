@@ -121,6 +121,11 @@ class Vocabulary:
         return not isinstance(self._tokenizer.pre_tokenizer, pre_tokenizers.Split)
 
     @property
+    def by_frequency(self) -> bool:
+        """Whether the symbols of a text are in the order of their frequency, the most frequent first. Learnt ones are not."""
+        return isinstance(self._tokenizer.model, models.WordLevel)
+
+    @property
     def feature_ids(self) -> tuple[int, ...]:
         """The ids of the features: symbols that are read, never written."""
         return tuple(self._feature_ids.values())
@@ -252,8 +257,10 @@ def sample_size(section: sections.BuiltVocabulary) -> int:
     return _SUBWORD_SAMPLE if isinstance(section, sections.Bpe | sections.Unigram) else sys.maxsize
 
 
-def build_vocabulary(section: sections.BuiltVocabulary, texts: Iterable[str]) -> Vocabulary:
+def build_vocabulary(section: sections.Vocabulary, texts: Iterable[str]) -> Vocabulary:
     """Collect or learn the symbols of the given texts."""
+    if isinstance(section, sections.VocabularyFile):
+        raise TypeError(section)  # there already
     builder, sample = VocabularyBuilder(section), islice(texts, sample_size(section))
     while chunk := list(islice(sample, _CHUNK)):
         builder.count(Counter(parts_of(chunk, by_words=splits_at_spaces(section))[0]))

@@ -82,8 +82,8 @@ class Stepper(Protocol):
 class Hypothesis:
     """One output sequence.
 
-    tokens: symbol ids without `begin`; the last is `end` if finished. log_probs: one per token; log_prob their sum.
-    score: what ranks it. weights: per source [H, T, S], T = len(tokens).
+    tokens: symbol ids without `begin`; the last is `end` if finished. log_probs: one per token, the model's own even where a
+    language model is fused in; log_prob their sum. score: what ranks it. weights: per source [H, T, S], T = len(tokens).
     """
 
     tokens: IntArray

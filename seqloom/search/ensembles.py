@@ -7,6 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from seqloom.errors import UsageError
+from seqloom.search.candidates import best_candidates
 from seqloom.search.contracts import FloatArray, IntArray, State, Step, Stepper
 
 
@@ -81,19 +82,7 @@ class EnsembleStep:
 
     def top(self, k: int, forbid: IntArray) -> tuple[IntArray, FloatArray]:
         """Give the k most probable symbols, as `Step.top`. The members' own best would not do: a mean may prefer others."""
-        log_probs = self._log_probs.copy()
-        size = log_probs.shape[2]
-        log_probs[:, :, forbid[forbid < size]] = -np.inf
-        if k < size:
-            # Sorted ids, so that equal symbols come in the order of their ids.
-            best = np.sort(np.argpartition(log_probs, size - k, axis=2)[:, :, size - k :], axis=2)
-            log_probs = np.take_along_axis(log_probs, best, axis=2)
-        else:
-            best = np.broadcast_to(np.arange(size), log_probs.shape)
-        order = np.argsort(-log_probs, axis=2, kind="stable")
-        filling = ((0, 0), (0, 0), (0, max(0, k - size)))
-        ids = np.pad(np.take_along_axis(best, order, axis=2), filling)
-        return ids, np.pad(np.take_along_axis(log_probs, order, axis=2), filling, constant_values=-np.inf)
+        return best_candidates(self._log_probs, k, forbid)
 
     def at(self, ids: IntArray) -> FloatArray:
         """Log-probabilities of the given symbols, [B, K, n]."""

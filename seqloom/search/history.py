@@ -14,7 +14,7 @@ class Written:
     """One step.
 
     parents [B, W]: columns of the step before. rows [B, W]: rows of the state, to which `weights` [B, K, H, S] belong.
-    tokens and log_probs [B, W]: the symbols and their own log-probabilities.
+    tokens and log_probs [B, W]: the symbols and what the model itself says of each.
     """
 
     sentences: IntArray
@@ -32,7 +32,6 @@ class Endings:
     sentences: IntArray
     columns: IntArray
     lengths: IntArray
-    sums: Sums
     scores: Sums
     finished: BoolArray
 
@@ -48,6 +47,13 @@ class Endings:
         ranked = self[np.lexsort((-self.scores, cut_off, self.sentences))]
         rank = np.arange(len(ranked.sentences)) - np.searchsorted(ranked.sentences, ranked.sentences)
         return ranked[rank < count]
+
+
+def _in_order(log_probs: FloatArray) -> Sums:
+    """Add up the symbols of each output [N, T] -> [N] from first to last in double precision, as a search does on its way."""
+    begun = np.pad(log_probs.astype(np.float64), ((0, 0), (1, 0)))
+    sums: Sums = np.cumsum(begun, axis=1)[:, -1]
+    return sums
 
 
 def _joined(parts: list[Endings]) -> Endings:
@@ -76,12 +82,13 @@ class History:
             return found
         endings = _joined(self._endings).best(count, finished_first=finished_first)
         tokens, log_probs, weights = self._follow(endings)
+        sums = _in_order(log_probs)
         for n, sentence in enumerate(endings.sentences.tolist()):
             length = int(endings.lengths[n])
             found[sentence].append(
                 Hypothesis(
                     tokens=tokens[n, :length].copy(),
-                    log_prob=float(endings.sums[n]),
+                    log_prob=float(sums[n]),
                     score=float(endings.scores[n]),
                     log_probs=log_probs[n, :length].copy(),
                     finished=bool(endings.finished[n]),

@@ -18,7 +18,8 @@ class Trace:
 
     step: how many symbols each continuation has, 1 at first. sentences [B]: which sentences of the request are still going.
     parents [B, W]: the column, in this sentence's row of the previous trace, that each continues (0 at first).
-    tokens [B, W]; log_probs [B, W]: sums over all symbols so far; -inf marks an empty place, which has no meaning otherwise.
+    tokens [B, W]; log_probs [B, W]: sums over all symbols so far, fused ones under fusion; -inf marks an empty place, which has
+    no meaning otherwise.
     finished [B, W]: those that ended here, with `end`.
     """
 

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seqloom.search.contracts import FloatArray, Hypotheses, IntArray, State, Step, Stepper
+from seqloom.search.fusion import own_log_probs
 from seqloom.search.history import Endings, History, Written
 from seqloom.search.rules import Place, Rules
 from seqloom.search.settings import Request
@@ -19,9 +20,9 @@ from seqloom.symbols import BEGIN, END
 class Choice:
     """What a search decides in a step: W continuations for each sentence.
 
-    rows [B, W]: the live row each continues. tokens and log_probs [B, W]: the new symbol and its own log-probability.
-    sums [B, W]: log-probability of the whole output so far; -inf marks an empty place. scores [B, W]: what ranks it should it
-    end here. carry: whatever else [B, W, ...] the search wants to keep with each row.
+    rows [B, W]: the live row each continues. tokens and log_probs [B, W]: the new symbol and its own log-probability (fused, if
+    a language model is fused in). sums [B, W]: that of the whole output so far; -inf marks an empty place. scores [B, W]: what
+    ranks it should it end here. carry: whatever else [B, W, ...] the search wants to keep with each row.
     """
 
     rows: IntArray
@@ -98,15 +99,16 @@ class Walk:
         if not filled.all():
             choice = _without_empty(choice, filled)
         parents = self._columns[np.arange(len(self.sentences))[:, None], choice.rows]
-        self._history.write(Written(self.sentences, parents, choice.rows, choice.tokens, choice.log_probs, step.weights))
+        own = own_log_probs(step, choice.rows, choice.tokens, choice.log_probs)
+        self._history.write(Written(self.sentences, parents, choice.rows, choice.tokens, own, step.weights))
         self.length += 1
         finished = filled & (choice.tokens == END)
         trace = Trace(self.length, self.sentences, parents, choice.tokens, choice.sums, finished)
 
         live = filled & ~finished
         leaving = self.limits <= self.length
-        self._end(finished, choice.sums, choice.scores, finished=True)
-        self._end(live & leaving[:, None], choice.sums, choice.scores, finished=False)
+        self._end(finished, choice.scores, finished=True)
+        self._end(live & leaving[:, None], choice.scores, finished=False)
         if done is not None:
             leaving |= done
         self._go_on(step.state, choice, live & ~leaving[:, None])
@@ -123,9 +125,9 @@ class Walk:
     def _end_stuck(self, best: FloatArray) -> None:
         """Rows after which nothing may be written are outputs that were cut off. best [B, K]: their best candidates."""
         stuck = np.isfinite(self.sums) & ~np.isfinite(best)
-        self._end(stuck, self.sums, self._scores, finished=False, columns=self._columns)
+        self._end(stuck, self._scores, finished=False, columns=self._columns)
 
-    def _end(self, which: BoolArray, sums: Sums, scores: Sums, *, finished: bool, columns: IntArray | None = None) -> None:
+    def _end(self, which: BoolArray, scores: Sums, *, finished: bool, columns: IntArray | None = None) -> None:
         """Note the outputs that end with the symbol written last, in the same column of the history unless told otherwise."""
         if not which.any():
             return
@@ -135,7 +137,6 @@ class Walk:
                 sentences=self.sentences[place[0]],
                 columns=place[1] if columns is None else columns[place],
                 lengths=np.full(len(place[0]), self.length),
-                sums=sums[place],
                 scores=scores[place],
                 finished=np.full(len(place[0]), finished),
             )

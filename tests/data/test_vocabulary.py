@@ -18,7 +18,7 @@ from seqloom.errors import DataError, RecipeError, RunError, UsageError
 from seqloom.recipe import recipe_from, sections
 from seqloom.symbols import BEGIN, END, UNKNOWN
 
-SECTIONS: dict[str, sections.Vocabulary] = {
+SECTIONS: dict[str, sections.BuiltVocabulary] = {
     "characters": sections.Characters(),
     "graphemes": sections.Characters(graphemes=True),
     "words": sections.Words(),
@@ -33,7 +33,7 @@ PIECES = [*"abZß0<>,'", "é", "e\u0301", "क्ष", "ि", "語", "한", "�
 TEXTS = st.lists(st.lists(st.sampled_from(PIECES), max_size=12).map("".join), min_size=1, max_size=6)
 
 
-def normalised(text: str, section: sections.Vocabulary) -> str:
+def normalised(text: str, section: sections.BuiltVocabulary) -> str:
     form = unicodedata.normalize("NFC", text)
     return form if isinstance(section, sections.Characters) else " ".join(form.split())
 
@@ -44,7 +44,7 @@ def slices(vocabulary: Vocabulary, text: str) -> list[tuple[str, str]]:
     return [(symbol, text[start:end]) for symbol, (start, end) in zip(encoded.symbols, encoded.spans, strict=True)]
 
 
-def built(section: sections.Vocabulary, *texts: str, features: Sequence[str] = ()) -> Vocabulary:
+def built(section: sections.BuiltVocabulary, *texts: str, features: Sequence[str] = ()) -> Vocabulary:
     return build_vocabulary(section, texts).with_features(features)
 
 
@@ -54,7 +54,7 @@ def built(section: sections.Vocabulary, *texts: str, features: Sequence[str] = (
 @every_kind
 @quick
 @given(texts=TEXTS)
-def test_decoding_gives_the_normalised_text_back(section: sections.Vocabulary, texts: list[str]) -> None:
+def test_decoding_gives_the_normalised_text_back(section: sections.BuiltVocabulary, texts: list[str]) -> None:
     vocabulary = build_vocabulary(section, texts)
     for text, ids in zip(texts, vocabulary.encode_targets(texts), strict=True):
         assert UNKNOWN not in ids
@@ -64,7 +64,7 @@ def test_decoding_gives_the_normalised_text_back(section: sections.Vocabulary, t
 @every_kind
 @quick
 @given(texts=TEXTS)
-def test_a_text_encoded_alone_has_the_ids_it_has_among_others(section: sections.Vocabulary, texts: list[str]) -> None:
+def test_a_text_encoded_alone_has_the_ids_it_has_among_others(section: sections.BuiltVocabulary, texts: list[str]) -> None:
     vocabulary = build_vocabulary(section, texts)
     for text, ids in zip(texts, vocabulary.encode_sources(texts, [()] * len(texts)), strict=True):
         assert vocabulary.encode_source(text).ids.tolist() == ids.tolist()
@@ -78,7 +78,7 @@ FORMS = st.sampled_from(["none", "nfc", "nfd", "nfkc", "nfkd"])
 @every_kind
 @quick
 @given(texts=st.lists(st.lists(st.sampled_from(ODD_PIECES), max_size=9).map("".join), min_size=1, max_size=5), form=FORMS)
-def test_the_parts_of_a_text_have_its_symbols(section: sections.Vocabulary, texts: list[str], form: str) -> None:
+def test_the_parts_of_a_text_have_its_symbols(section: sections.BuiltVocabulary, texts: list[str], form: str) -> None:
     vocabulary = build_vocabulary(section.model_copy(update={"normalise": form, "lowercase": True}), [*texts, "a bc"])
     parts, counts = parts_of(texts, by_words=vocabulary.by_words)
     encoded = vocabulary.encode_parts(parts).chained(np.arange(len(parts)), counts)
@@ -106,7 +106,7 @@ def test_subwords_are_learnt_from_the_first_texts(monkeypatch: pytest.MonkeyPatc
 
 
 @every_kind
-def test_lower_casing_and_normalisation_are_part_of_the_vocabulary(section: sections.Vocabulary) -> None:
+def test_lower_casing_and_normalisation_are_part_of_the_vocabulary(section: sections.BuiltVocabulary) -> None:
     folded = section.model_copy(update={"lowercase": True, "normalise": "nfkc"})
     vocabulary = built(folded, "Ｆine ﬁgs")
     assert vocabulary.decode(vocabulary.encode_source("FINE FIGS").ids) == "fine figs"
@@ -133,7 +133,7 @@ def test_every_character_of_the_text_belongs_to_one_symbol(texts: list[str]) -> 
 @every_kind
 @quick
 @given(texts=TEXTS)
-def test_a_symbol_is_what_its_span_spells(section: sections.Vocabulary, texts: list[str]) -> None:
+def test_a_symbol_is_what_its_span_spells(section: sections.BuiltVocabulary, texts: list[str]) -> None:
     vocabulary = build_vocabulary(section, texts)
     for text in texts:
         encoded = vocabulary.encode_source(text)
@@ -177,7 +177,7 @@ FORGERIES = ["< begin >", "<begin>", "< end >", "<end>", "< unknown >", "<unknow
 
 @every_kind
 @pytest.mark.parametrize("text", FORGERIES)
-def test_no_text_can_forge_a_mark(section: sections.Vocabulary, text: str) -> None:
+def test_no_text_can_forge_a_mark(section: sections.BuiltVocabulary, text: str) -> None:
     vocabulary = build_vocabulary(section, [*FORGERIES, "plain text"]).with_features(["loud"])
     ids = vocabulary.encode_source(f"{text} {text}").ids
     assert ids.min() > UNKNOWN
@@ -213,7 +213,7 @@ def test_begin_and_end_frame_the_source_if_wanted_and_never_the_target() -> None
 
 
 @every_kind
-def test_an_empty_source_is_its_end_alone(section: sections.Vocabulary) -> None:
+def test_an_empty_source_is_its_end_alone(section: sections.BuiltVocabulary) -> None:
     vocabulary = build_vocabulary(section, ["a b"]).with_features(["en"])
     assert vocabulary.encode_source("").ids.tolist() == [END]
     assert vocabulary.encode_source("").spans == ((0, 0),)
@@ -224,7 +224,7 @@ def test_an_empty_source_is_its_end_alone(section: sections.Vocabulary) -> None:
 
 
 @every_kind
-def test_what_training_did_not_have_is_unknown(section: sections.Vocabulary) -> None:
+def test_what_training_did_not_have_is_unknown(section: sections.BuiltVocabulary) -> None:
     vocabulary = build_vocabulary(section, ["a b ab"])
     encoded = vocabulary.encode_source("a q")
     assert UNKNOWN in encoded.ids
@@ -291,7 +291,7 @@ def test_a_shared_vocabulary_serves_both_sides(tmp_path: Path, monkeypatch: pyte
 
 
 @every_kind
-def test_a_vocabulary_survives_its_file(section: sections.Vocabulary) -> None:
+def test_a_vocabulary_survives_its_file(section: sections.BuiltVocabulary) -> None:
     texts = ["one two", "नमस्ते 👨‍👩‍👧", "it's < begin >"]
     before = build_vocabulary(section.model_copy(update={"begin_end": True}), texts).with_features(["en", "fr"])
     after = Vocabulary.from_json(before.to_json(), where="source.json")

@@ -1,0 +1,122 @@
+"""Shallow fusion: at every step a language model has a say on every symbol.
+
+What search ranks by is `log p(y_t | y_<t, x) + weight * log p_LM(y_t | y_<t)`, which is not normalised. The model's own
+log-probabilities stay available beside it.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from seqloom.errors import UsageError
+from seqloom.search.candidates import best_candidates
+from seqloom.search.contracts import FloatArray, IntArray, State, Step, Stepper
+
+
+@dataclass(frozen=True)
+class FusedState:
+    """The states of the model and of the language model, which walk in step."""
+
+    model: State
+    language_model: State
+
+    @property
+    def sentences(self) -> int:
+        """B, the number of sentences, the same for both."""
+        return self.model.sentences
+
+    def select(self, sentences: IntArray, parents: IntArray) -> "FusedState":
+        """Select the same sentences and rows in both."""
+        return FusedState(self.model.select(sentences, parents), self.language_model.select(sentences, parents))
+
+
+class Fused:
+    """A model, or an ensemble, with a language model of the same target vocabulary; itself a stepper.
+
+    Start it with a `FusedState`. weight: how much the language model's logarithms count, 0 or more. A negative one is refused:
+    beam search stops early because no symbol can raise a sum.
+    """
+
+    def __init__(self, model: Stepper, language_model: Stepper, weight: float) -> None:
+        if not (math.isfinite(weight) and weight >= 0):
+            raise UsageError(f"the weight of a language model is a number from 0 up, such as 0.3, not {weight}")
+        if model.vocabulary_size != language_model.vocabulary_size:
+            raise UsageError(
+                f"fusion needs one target vocabulary; the model writes {model.vocabulary_size} symbols, the language model "
+                f"{language_model.vocabulary_size}. Train the language model with the model's vocabulary"
+            )
+        self._model = model
+        self._language_model = language_model
+        self._weight = weight
+
+    @property
+    def vocabulary_size(self) -> int:
+        """V, the number of output symbols."""
+        return self._model.vocabulary_size
+
+    def step(self, tokens: IntArray, state: State) -> "FusedStep":
+        """Advance both by the same symbols."""
+        if not isinstance(state, FusedState):
+            raise TypeError(f"a fused model needs a FusedState, not {state!r}")
+        model = self._model.step(tokens, state.model)
+        return FusedStep(model, self._language_model.step(tokens, state.language_model), self._weight)
+
+
+class FusedStep:
+    """What both say about the next symbol: `top`, `at` and `all` give the fused scores, `own` what the model alone says."""
+
+    def __init__(self, model: Step, language_model: Step, weight: float) -> None:
+        self._model = model
+        self._language_model = language_model
+        self._weight = weight
+
+    @cached_property
+    def state(self) -> FusedState:
+        """Both states after this step."""
+        return FusedState(self._model.state, self._language_model.state)
+
+    @property
+    def weights(self) -> Mapping[str, FloatArray]:
+        """The model's attention weights: a language model has no source to look at."""
+        return self._model.weights
+
+    @cached_property
+    def _own(self) -> FloatArray:
+        return self._model.all()
+
+    @cached_property
+    def _scores(self) -> FloatArray:
+        # Both in full: the best of a sum need not be among the best of either.
+        return self._fused(self._own, self._language_model.all())
+
+    def _fused(self, own: FloatArray, other: FloatArray) -> FloatArray:
+        """Add the language model's logarithms; without weight it has no say, not even by a probability of 0."""
+        return own + np.float32(self._weight) * other if self._weight else own
+
+    def top(self, k: int, forbid: IntArray) -> tuple[IntArray, FloatArray]:
+        """Give the k symbols with the best fused scores, as `Step.top`."""
+        return best_candidates(self._scores, k, forbid)
+
+    def at(self, ids: IntArray) -> FloatArray:
+        """Fused scores of the given symbols, [B, K, n]."""
+        return self._fused(self._model.at(ids), self._language_model.at(ids))
+
+    def all(self) -> FloatArray:
+        """Fused scores of all symbols, [B, K, V]."""
+        return self._scores
+
+    def own(self, rows: IntArray, tokens: IntArray) -> FloatArray:
+        """The model's log-probabilities of symbols in the given rows; rows and tokens [B, W] -> [B, W]."""
+        found: FloatArray = self._own[np.arange(len(rows))[:, None], rows, tokens]
+        return found
+
+
+def own_log_probs(step: Step, rows: IntArray, tokens: IntArray, ranked: FloatArray) -> FloatArray:
+    """What the model itself says of the symbols that a search chose; all [B, W].
+
+    ranked: what the search knows of them, which is just that unless a language model is fused in.
+    """
+    return step.own(rows, tokens) if isinstance(step, FusedStep) else ranked
