@@ -8,21 +8,27 @@ from typing import Any
 from seqloom.data.corpus import Corpus
 from seqloom.data.examples import Example
 from seqloom.errors import RunError
+from seqloom.language import LanguageModel
 from seqloom.metrics import HIGHER_IS_BETTER, evaluate, intervals, sentence_scores
 from seqloom.predict import Predictor
 from seqloom.predictions import Prediction
+from seqloom.readings import Summary
 from seqloom.recipe import jars, to_yaml
+from seqloom.recipe.sections import Sample
 from seqloom.runs import RunFolder
 from seqloom.views import report as views
 from seqloom.views.charts import Panel
 
 _EXTREMES = 8
 _MAPS = 4
+_TEMPERATURES = (0.5, 0.8, 1.0)
 
 
 def collect_report(path: Path, *, most: int = 2000, progress: Callable[[int], None] = lambda count: None) -> views.Report:
     """The report of a run. most: at most so many test examples (validation ones if there is no test split) are decoded."""
     run = RunFolder.open(path)
+    if run.recipe.data.text is not None:
+        return _text_report(run, progress)
     predictor = Predictor.load(path)
     split, given = _examples(run, most)
     examples = predictor.tolerant(given)
@@ -49,7 +55,34 @@ def collect_report(path: Path, *, most: int = 2000, progress: Callable[[int], No
     )
 
 
-def _examples(run: RunFolder, most: int) -> tuple[str, list[Example]]:
+def _text_report(run: RunFolder, progress: Callable[[int], None]) -> views.Report:
+    """The report of a language model: how probable it finds the test text, and what it writes."""
+    model = LanguageModel.load(run.path)
+    split, examples = _examples(run, None)
+    scored = model.score([example.target or "" for example in examples], progress=progress)
+    summary = Summary.of(scored)
+    facts = [fact for fact in _facts(run, len(examples), split) if fact[0] != "measured on"]
+    unknown = f", {summary.unknown:,} of them unknown" if summary.unknown else ""
+    return views.Report(
+        title=run.path.name,
+        summary=dict(jars(run.recipe))["task"],
+        facts=[*facts, ("measured on", f"the {split} text: {summary.lines:,} lines, {summary.symbols:,} symbols{unknown}")],
+        metrics=[
+            views.Metric("perplexity", summary.perplexity, signature="per symbol, line ends counted"),
+            views.Metric("bits per symbol", summary.bits_per_symbol),
+            views.Metric("bits per character", summary.bits_per_character),
+        ],
+        panels=_panels(run, ()),
+        validation=_validation_rows(run, ("perplexity",)),
+        texts=[
+            (f"temperature {temperature:g}", model.sample(search=Sample(temperature=temperature, seed=number))[0].text)
+            for number, temperature in enumerate(_TEMPERATURES)
+        ],
+        recipe_text=to_yaml(run.recipe),
+    )
+
+
+def _examples(run: RunFolder, most: int | None) -> tuple[str, list[Example]]:
     corpus = Corpus(run.recipe.data, run.recipe.seed)
     for split in ("test", "validation"):
         examples = list(islice(corpus.examples(split), most)) if corpus.has(split) else []
@@ -115,7 +148,8 @@ def _panels(run: RunFolder, names: Sequence[str]) -> list[Panel]:
     panels = [Panel("Loss per symbol", {"training": _points(train, "loss"), "validation": _points(validation, "loss")})]
     rising = {name: _points(validation, name) for name in names if HIGHER_IS_BETTER[name]}
     falling = {name: _points(validation, name) for name in names if not HIGHER_IS_BETTER[name]}
-    panels += [Panel("Validation, higher is better", rising), Panel("Validation, lower is better", falling)]
+    judged = [Panel("Validation, higher is better", rising), Panel("Validation, lower is better", falling)]
+    panels += [panel for panel in judged if panel.curves]
     return [*panels, Panel("Learning rate", {"learning rate": _points(train, "learning_rate")})]
 
 

@@ -2,7 +2,7 @@
 
 import typer
 
-from seqloom.cli import bench, check, compare, demo, evaluate, explain, predict, recipes, report, score, train
+from seqloom.cli import bench, check, compare, demo, evaluate, explain, predict, recipes, report, sample, score, train
 from seqloom.cli.help_text import Command
 
 EPILOG = (
@@ -26,6 +26,7 @@ app.command("train", cls=Command)(train.train)
 app.command("predict", cls=Command)(predict.predict)
 app.command("evaluate", cls=Command)(evaluate.evaluate)
 app.command("score", cls=Command)(score.score)
+app.command("sample", cls=Command)(sample.sample)
 app.command("explain", cls=Command)(explain.explain)
 app.command("report", cls=Command)(report.report)
 app.command("compare", cls=Command)(compare.compare)

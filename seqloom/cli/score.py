@@ -2,28 +2,62 @@
 
 import math
 import sys
+from pathlib import Path
+from typing import Annotated
 
 import typer
 
-from seqloom.cli.options import BatchSize, ColumnsOption, Json, PairsFile, Run, given_examples, print_json, progress_bar
+from seqloom.cli.options import BatchSize, ColumnsOption, Json, Run, given_examples, print_json, progress_bar
+from seqloom.errors import UsageError
+
+Files = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="[FILE]...",
+        help="A file of pairs, or SOURCES,TARGETS. For a language model: text files, - for standard input. "
+        "Without one, the recipe's test split.",
+    ),
+]
 
 
 def score(
     run: Run,
-    file: PairsFile = None,
+    files: Files = None,
     columns: ColumnsOption = None,
+    ranked: Annotated[
+        bool, typer.Option("--ranked", help="Language model: the most surprising lines first, by bits per symbol.")
+    ] = False,
+    html: Annotated[
+        Path | None, typer.Option("--html", metavar="FILE", help="Language model: write a page with the text in colours.")
+    ] = None,
     batch_size: BatchSize = 64,
     json: Json = False,
 ) -> None:
-    """Say how probable given targets are, one by one and in all.
+    """Say how probable targets or texts are, one by one and in all.
 
     Examples:
         seqloom score runs/words pairs.tsv --columns source=2,target=1
         seqloom score runs/words pairs.tsv --json
+        seqloom score runs/book chapter.txt --ranked --html surprise.html
+        echo "To be, or not to be" | seqloom score runs/book -
 
-    Plain output has columns: log p(y|x), source, target. The summary (perplexity, bits per symbol) goes to standard
-    error; with --json it is the last line.
+    Plain output has columns: log p(y|x), source, target; for a language model log p(y), bits per symbol, text, with --ranked
+    the line's number first. The summary (perplexity, bits per symbol and, for text, per character) goes to standard error;
+    with --json it is the last line. On a terminal the most surprising symbols of a text are red and yellow.
     """
+    from seqloom.cli.texts import is_text_run, score_text
+
+    if is_text_run(run):
+        if columns is not None:
+            raise UsageError("--columns is for pairs; a language model reads whole lines. Leave it out")
+        score_text(run, files or [], ranked=ranked, html=html, json=json)
+        return
+    if ranked or html is not None or len(files or []) > 1:
+        raise UsageError("--ranked, --html and several files are for language models; this run reads pairs. Leave them out")
+    _score_pairs(run, files[0] if files else None, columns, batch_size, json=json)
+
+
+def _score_pairs(run: str, file: str | None, columns: str | None, batch_size: int, *, json: bool) -> None:
     from seqloom.predict import Predictor
 
     predictor = Predictor.load(run)

@@ -53,7 +53,7 @@ def train(
     ] = None,
     json: Json = False,
 ) -> None:
-    """Train a model, from a recipe or straight from a file of pairs or of text.
+    """Train a model, from a recipe or straight from pairs or text.
 
     Examples:
         seqloom train dates --out runs/dates

@@ -38,7 +38,8 @@ class Report:
 
     facts: label and value, such as the size of the model. panels: charts over training. validation: one row per validation,
     as a table. by_length: rows with `from`, `to`, `count` and one value in 0-100 per metric. best and worst: examples.
-    maps: predictions whose attention is shown. recipe_text: the resolved recipe. notes: sentences at the top.
+    maps: predictions whose attention is shown. texts: what a language model wrote, each below a caption. recipe_text: the
+    resolved recipe. notes: sentences at the top.
     """
 
     title: str
@@ -52,6 +53,7 @@ class Report:
     best: Sequence[Example] = ()
     worst: Sequence[Example] = ()
     maps: Sequence[Prediction] = ()
+    texts: Sequence[tuple[str, str]] = ()
     recipe_text: str = ""
 
 
@@ -66,6 +68,7 @@ def to_html(report: Report) -> str:
             _section("Worst outputs", _examples(report.worst)),
             _section("Best outputs", _examples(report.best)),
             _section("Attention", "".join(heatmap.component(one) for one in report.maps)),
+            _section("What it writes", "".join(_written(*one) for one in report.texts)),
             _section("Recipe", _recipe(report.recipe_text)),
         )
     )
@@ -177,6 +180,10 @@ def _example(example: Example) -> str:
         f'<dt>reference</dt><dd><span dir="auto">{wanted}</span></dd><dt>output</dt><dd><span dir="auto">{written}</span></dd>'
     )
     return f"<li><dl>{sources}{texts}</dl><div>{note}{score}</div></li>"
+
+
+def _written(caption: str, written: str) -> str:
+    return f'<h3>{text(caption)}</h3><pre class="written" dir="auto">{text(written)}</pre>'
 
 
 def _recipe(recipe_text: str) -> str:

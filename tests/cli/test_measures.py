@@ -29,6 +29,25 @@ def test_evaluate_reads_a_file_as_the_recipe_reads_its_own(seqloom: Seqloom, tin
     assert turned["metrics"]["exact_match"] == 100
 
 
+def test_evaluate_reads_other_formats_by_ending_or_by_name(seqloom: Seqloom, tiny_run: Path, here: Path) -> None:
+    (here / "pairs.jsonl").write_text('{"source": "abc", "target": "ABC!", "features": "loud"}\n')
+    (here / "pairs").write_text("abc,ABC!,loud\n")
+    for words in (["pairs.jsonl"], ["pairs", "--format", "csv"]):
+        [body] = seqloom("evaluate", tiny_run, *words, "--json").objects
+        assert (body["count"], body["metrics"]["exact_match"]) == (1, 100)
+    assert "--format: expected one of" in seqloom("evaluate", tiny_run, "pairs", "--format", "xml").err
+
+
+def test_evaluate_takes_a_language_model_and_tells_its_weight(
+    seqloom: Seqloom, tiny_run: Path, tiny_language_run: Path, here: Path
+) -> None:
+    (here / "pairs.tsv").write_text("abc\tABC\t\nfed\tFED\t\n")
+    command = ["evaluate", tiny_run, "pairs.tsv", "--json", "--fuse", tiny_language_run, "--weight"]
+    [light], [heavy] = seqloom(*command, 0.01).objects, seqloom(*command, 20).objects
+    assert (light["fusion_weight"], light["metrics"]["exact_match"]) == (0.01, 100)
+    assert (heavy["fusion_weight"], heavy["metrics"]["exact_match"]) == (20, 0)
+
+
 def test_the_table_of_evaluate_is_whole_in_a_pipe(seqloom: Seqloom, tiny_run: Path) -> None:
     text = seqloom("evaluate", tiny_run).out
     assert all(f"\n{name} " in text for name in METRICS if name != "bleu")

@@ -7,9 +7,12 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
-from cli.conftest import OWN_PROCESS, Seqloom
+from cli.conftest import OWN_PROCESS, Seqloom, words
+from seqloom.processor import has_bf16_products
 
 
 def test_standard_input_is_answered_line_by_line(seqloom: Seqloom, tiny_run: Path) -> None:
@@ -102,6 +105,47 @@ def test_a_person_at_a_terminal_gets_each_answer_at_once(
     assert asked == [1, 1]
 
 
+@pytest.mark.parametrize("precision", ["fp32", "bf16", "int8"])
+def test_a_precision_and_a_shortlist_are_chosen(seqloom: Seqloom, tiny_run: Path, precision: str) -> None:
+    answer = seqloom("predict", tiny_run, "--precision", precision, "--shortlist", 100, given="abc\nfed\n")
+    assert (answer.code, answer.out) == (0, "ABC\nFED\n")
+    assert ("emulated" in answer.err) == (precision == "bf16" and not has_bf16_products())
+
+
+def test_a_language_model_has_a_say_by_its_weight(seqloom: Seqloom, tiny_run: Path, tiny_language_run: Path) -> None:
+    assert seqloom("predict", tiny_run, "--fuse", tiny_language_run, "--weight", 0, given="abc\n").out == "ABC\n"
+    assert seqloom("predict", tiny_run, "--fuse", tiny_language_run, "--weight", 20, given="abc\n").out.startswith("HHHH")
+    [plain] = seqloom("predict", tiny_run, "--json", given="abc\n").objects
+    [fused] = seqloom("predict", tiny_run, "--fuse", tiny_language_run, "--json", given="abc\n").objects
+    assert fused["fusion_weight"] == 0.3
+    assert "fusion_weight" not in plain
+    assert fused["score"] < plain["score"]
+
+
+def test_a_language_model_of_target_lines_can_be_trained_and_fused(
+    seqloom: Seqloom, tiny_run: Path, tiny_pairs: Path, here: Path
+) -> None:
+    targets = [line.split("\t")[1] for line in tiny_pairs.read_text().splitlines()]
+    (here / "targets.txt").write_text("".join(f"{target}\n" for target in targets))
+    quick = words({"training.steps": 2, "model.decoder.size": 16, "model.decoder.embedding": 16, "training.threads": 1})
+    text = ["train", "--text", "targets.txt", "--vocabulary", tiny_run, *quick]
+    assert seqloom(*text, "--lines", "--out", "lines").code == 0
+    [fused] = seqloom("predict", tiny_run, "--fuse", "lines", "--weight", 0.1, "--json", given="abc\n").objects
+    assert (fused["text"], fused["fusion_weight"]) == ("ABC", 0.1)
+    assert seqloom(*text, "--out", "stream").code == 0
+    refused = seqloom("predict", tiny_run, "--fuse", "stream", given="abc\n")
+    assert (refused.code, "of running text" in refused.err) == (2, True)
+
+
+def test_what_cannot_be_fused_says_what_to_train(seqloom: Seqloom, tiny_run: Path, tiny_language_run: Path) -> None:
+    answer = seqloom("predict", tiny_run, "--fuse", tiny_run, given="abc\n")
+    assert (answer.code, answer.out) == (2, "")
+    assert f"--vocabulary {tiny_run}" in answer.err
+    assert seqloom("predict", tiny_run, "--fuse", "nosuch", given="abc\n").code == 4
+    swapped = seqloom("predict", tiny_language_run, "--fuse", tiny_run, given="abc\n")
+    assert (swapped.code, "which has no source" in swapped.err) == (2, True)
+
+
 MISTAKES = [
     (["nosuch.txt"], 3, "nosuch.txt: expected a file to read or a run folder"),
     (["--nbest", 9], 2, "--beam 9"),
@@ -111,6 +155,8 @@ MISTAKES = [
     (["--sample", 2, "--top-p", 2], 2, "--top-p"),
     (["--beam", 0], 2, "--beam"),
     (["--prefix", "9"], 2, "prefix '9'"),
+    (["--weight", 0.3], 2, "name its run with --fuse LM_RUN"),
+    (["--weight", -1], 2, "--weight"),
     (["--columns", "sauce=1"], 2, "'sauce=1'"),
     (["--columns", "source=0"], 2, "count from 1"),
 ]
@@ -128,7 +174,7 @@ def test_a_mistake_is_one_clear_sentence(
 
 def test_an_unknown_feature_or_symbol_names_itself(seqloom: Seqloom, tiny_run: Path) -> None:
     unknown = seqloom("predict", tiny_run, "--feature", "quiet", given="abc\n")
-    assert unknown.code in (2, 3)
+    assert unknown.code == 3
     assert "'quiet'" in unknown.err
     assert "loud" in unknown.err
     assert "'nosuch'" in seqloom("predict", tiny_run, "--forbid", "nosuch", given="abc\n").err
@@ -156,12 +202,75 @@ def test_json_lines_stay_whole_for_any_script(seqloom: Seqloom, tiny_run: Path) 
     assert json.loads(line)["source"] == "\u0930\u0935\u093f\u2028x"
 
 
-@pytest.mark.parametrize("words", [["w.jsonl"], ["w.csv", "--columns", "source=1"]], ids=" ".join)
-def test_records_are_refused_rather_than_read_as_text(seqloom: Seqloom, tiny_run: Path, here: Path, words: list[str]) -> None:
-    (here / words[0]).write_text('{"source": "abc"}\n')
-    answer = seqloom("predict", tiny_run, *words)
-    assert (answer.code, answer.out) == (2, "")
-    assert "by its ending" in answer.err
+def write_records(here: Path) -> None:
+    (here / "w.csv").write_text('abc,ABC,loud\n\nfed,"FED,\nFED"\n')
+    (here / "w.jsonl").write_text('{"source": "abc", "features": ["loud"]}\n\n{"source": "fed", "target": "FED"}\n')
+    rows = {"source": ["abc", None, "fed"], "target": ["ABC", "", None], "kind": ["loud", None, ""]}
+    pq.write_table(pa.table(rows), here / "w.parquet")
+
+
+@pytest.mark.parametrize("name", ["w.csv", "w.jsonl", "w.parquet"])
+def test_records_are_known_by_their_ending_and_keep_their_places(
+    seqloom: Seqloom, tiny_run: Path, here: Path, name: str
+) -> None:
+    write_records(here)
+    answer = seqloom("predict", tiny_run, name)
+    assert (answer.code, answer.out) == (0, "ABC!\n\nFED\n")
+
+
+def test_a_format_is_said_where_the_ending_does_not_tell(seqloom: Seqloom, tiny_run: Path, here: Path) -> None:
+    write_records(here)
+    for kind in ("csv", "jsonl", "parquet"):
+        (here / f"w.{kind}").rename(here / kind)
+        assert seqloom("predict", tiny_run, kind, "--format", kind).out == "ABC!\n\nFED\n"
+    for kind in ("csv", "jsonl"):
+        assert seqloom("predict", tiny_run, "--format", kind, given=(here / kind).read_text()).out == "ABC!\n\nFED\n"
+    assert seqloom("predict", tiny_run, "--format", "tsv", given="abc\t\tloud\nfed\n").out == "ABC!\nFED\n"
+    named = ["--format", "csv", "--columns", "source=word,features=tag"]
+    assert seqloom("predict", tiny_run, *named, given="tag,word\nloud,abc\n,fed\n").out == "ABC!\nFED\n"
+    (here / "words.csv").write_text("abc\n")
+    assert seqloom("predict", tiny_run, "words.csv", "--format", "text").out == "ABC\n"
+
+
+@pytest.mark.parametrize(
+    ("options", "given", "code", "part"),
+    [
+        (["--format", "xml"], "", 2, "--format: expected one of auto, tsv, csv, jsonl, parquet, text; got 'xml'"),
+        (["--format", "parquet"], "", 2, "Parquet cannot be read from standard input. Name the file"),
+        (["--format", "text", "--columns", "source=1"], "abc\n", 2, "plain text has no columns"),
+        (["--format", "jsonl"], '{"sauce": "abc"}\n', 3, "<stdin>:1: expected the key 'source', found 'sauce'"),
+        (["--format", "jsonl"], '{"source": "abc"}\nabc\n', 3, "<stdin>:2: expected one JSON object on the line"),
+        (["--format", "jsonl"], '{"source": 3}\n', 3, "<stdin>:1: expected a string for 'source', found a number"),
+        (["--format", "csv", "--columns", "source=2"], "abc\n", 3, "<stdin>:1: expected at least 2 comma-separated columns"),
+        (["--format", "csv", "--columns", "source=word"], "a,b\n", 3, "one column named 'word', found 'a', 'b'"),
+        (["--format", "csv"], '"abc\n', 3, "<stdin>:1: expected a CSV record"),
+    ],
+)
+def test_a_record_that_cannot_be_read_is_named(
+    seqloom: Seqloom, tiny_run: Path, options: list[str], given: str, code: int, part: str
+) -> None:
+    answer = seqloom("predict", tiny_run, *options, given=given)
+    assert (answer.code, answer.out) == (code, "")
+    assert part in answer.err
+
+
+def test_a_parquet_file_without_the_source_is_refused(seqloom: Seqloom, tiny_run: Path, here: Path) -> None:
+    write_records(here)
+    answer = seqloom("predict", tiny_run, "w.parquet", "--columns", "source=word")
+    assert answer.code == 3
+    assert "w.parquet: expected a column 'word', found 'source', 'target', 'kind'" in answer.err
+
+
+def test_an_output_with_line_breaks_stays_on_its_line(
+    seqloom: Seqloom, tiny_run: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from seqloom.data.vocabulary import Vocabulary
+
+    plain = Vocabulary.decode
+    monkeypatch.setattr(Vocabulary, "decode", lambda self, ids: plain(self, ids).replace("B", "\n").replace("C", "\\"))
+    assert seqloom("predict", tiny_run, given="abc\nfed\n").out == "A\\n\\\nFED\n"
+    assert len(seqloom("predict", tiny_run, "--nbest", 2, given="abc\n").out.splitlines()) == 2
+    assert seqloom("predict", tiny_run, "--json", given="abc\n").objects[0]["text"] == "A\n\\"
 
 
 def test_an_interrupted_prediction_leaves_the_attention_file_as_it_was(seqloom: Seqloom, tiny_run: Path, here: Path) -> None:

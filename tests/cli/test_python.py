@@ -35,6 +35,12 @@ def test_an_ensemble_is_loaded_from_several_folders(tiny_run: Path) -> None:
     assert seqloom.load(str(tiny_run), str(tiny_run)).predict(["abc"])[0].text == "ABC"
 
 
+def test_a_language_model_is_fused_by_name_and_weight(tiny_run: Path, tiny_language_run: Path) -> None:
+    fused = seqloom.load(str(tiny_run), language_model=str(tiny_language_run), weight=20)
+    [prediction] = fused.predict(["abc"])
+    assert (prediction.fusion_weight, prediction.text[:4]) == (20, "HHHH")
+
+
 def test_errors_are_of_one_family(tmp_path: Path) -> None:
     with pytest.raises(SeqloomError, match="expected a run folder") as problem:
         seqloom.load(str(tmp_path / "nosuch"))

@@ -1,0 +1,169 @@
+"""What the commands share that show text to a language model: reading it, and how its scores are printed."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from seqloom.cli.options import print_json, progress_bar
+from seqloom.errors import DataError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from rich.text import Text
+
+    from seqloom.data.examples import Example
+    from seqloom.language import LanguageModel
+    from seqloom.readings import ScoredText, Summary
+
+_SHOWN_UNKNOWN = 5
+_MARKED = ((0.02, "bold red"), (0.10, "yellow"))
+"""Shares of the most surprising symbols of all, and how a terminal shows them."""
+
+
+def is_text_run(run: str) -> bool:
+    """Whether a run holds a language model; its weights are not read."""
+    from seqloom.language import is_language_model
+    from seqloom.runs import RunFolder
+
+    return is_language_model(RunFolder.open(Path(run)).recipe)
+
+
+def score_text(run: str, files: "Sequence[str]", *, ranked: bool, html: Path | None, json: bool) -> None:
+    """Print how probable each line is, and what all of them come to; `html`: where a page goes."""
+    from seqloom.language import LanguageModel
+    from seqloom.readings import Summary
+
+    model = LanguageModel.load(run)
+    texts = given_lines(model, files)
+    with progress_bar("scoring", None) as advance:
+        scored = model.score(texts, progress=advance)
+    summary = Summary.of(scored)
+    if html is not None:
+        _write_page(model, texts, summary, html, title=", ".join(files) or "test split")
+    numbers = list(range(len(scored)))
+    if ranked:
+        numbers.sort(key=lambda number: -scored[number].surprise)
+    if json:
+        for number in numbers:
+            print_json({"line": number + 1, **scored[number].as_json()})
+        print_json({"summary": summary.as_json()})
+        return
+    _print_lines(model, scored, numbers, ranked=ranked)
+    print_summary(model, scored, summary)
+
+
+def given_lines(model: "LanguageModel", files: "Sequence[str]") -> list[str]:
+    """The lines of text files, `-` for standard input; of the recipe's test split if none is named.
+
+    Where every line stands by itself, blank ones do not count, as in training.
+    """
+    examples = _examples(model, files)
+    texts = [example.target or "" for example in examples]
+    if not any(text.strip() for text in texts):
+        named = ", ".join("standard input" if file == "-" else file for file in files) or "the recipe's test split"
+        raise DataError(f"{named}: holds no text. Give at least one line of it")
+    return texts
+
+
+def _examples(model: "LanguageModel", files: "Sequence[str]") -> "Iterator[Example]":
+    from seqloom.data.corpus import Corpus
+    from seqloom.data.examples import read_text
+
+    if not files:
+        corpus = Corpus(model.recipe.data, model.recipe.seed)
+        yield from corpus.examples("test") if corpus.has("test") else ()
+    for file in files:
+        yield from _standard_input(model) if file == "-" else read_text(file, blank=model.running)
+
+
+def _standard_input(model: "LanguageModel") -> "Iterator[Example]":
+    from dataclasses import replace
+
+    from seqloom.data.sources import read_sources
+
+    for example in read_sources(sys.stdin.buffer):
+        text = example.sources["source"]
+        if model.running or text.strip():
+            yield replace(example, sources={}, target=text)
+
+
+def print_summary(model: "LanguageModel", scored: "Sequence[ScoredText]", summary: "Summary") -> None:
+    """What all lines come to, and which symbols the model does not know; on standard error."""
+    typer.echo(
+        f"{summary.lines:,} lines, {summary.symbols:,} symbols: log-probability {summary.log_prob:.2f}, "
+        f"perplexity {summary.perplexity:.4f}, {summary.bits_per_symbol:.4f} bits per symbol, "
+        f"{summary.bits_per_character:.4f} bits per character",
+        err=True,
+    )
+    if summary.unknown:
+        typer.echo(f"seqloom: {unknown_sentence(model, scored, summary)}", err=True)
+
+
+def unknown_sentence(model: "LanguageModel", scored: "Sequence[ScoredText]", summary: "Summary") -> str:
+    """Say how many symbols are unknown, and which most often."""
+    from seqloom.readings import unknown_pieces
+
+    pieces = unknown_pieces(model.line(one.text) for one in scored if one.unknown)
+    shown = ", ".join(f"{piece!r} ({count:,})" for piece, count in pieces.most_common(_SHOWN_UNKNOWN))
+    more = f" and {len(pieces) - _SHOWN_UNKNOWN:,} others" if len(pieces) > _SHOWN_UNKNOWN else ""
+    share = 100 * summary.unknown / summary.symbols
+    return (
+        f"{summary.unknown:,} symbols ({share:.2g} %) are not in the vocabulary: {shown}{more}. "
+        "Each counts as the one symbol `unknown`, whatever it is"
+    )
+
+
+def _write_page(model: "LanguageModel", texts: list[str], summary: "Summary", path: Path, *, title: str) -> None:
+    from seqloom.views.surprise import MOST_SYMBOLS
+    from seqloom.views.texts import require_ending, write_surprise
+
+    require_ending(path)
+    with progress_bar("page", summary.symbols) as advance:
+        readings = model.read(texts, most=MOST_SYMBOLS, progress=advance)
+    written = write_surprise(readings, summary, path, title=f"Surprise in {title}")
+    typer.echo(f"seqloom: wrote {written}", err=True)
+
+
+def _print_lines(model: "LanguageModel", scored: "Sequence[ScoredText]", numbers: list[int], *, ranked: bool) -> None:
+    if not sys.stdout.isatty():
+        for number in numbers:
+            sys.stdout.write(_columns(scored[number], number, ranked=ranked) + scored[number].text + "\n")
+        return
+    from rich.console import Console
+    from rich.text import Text
+
+    limits = _limits(scored)
+    console = Console(soft_wrap=True, highlight=False)
+    for number in numbers:
+        line = Text(_columns(scored[number], number, ranked=ranked))
+        console.print(line.append_text(coloured(model, scored[number], limits)))
+
+
+def _columns(one: "ScoredText", number: int, *, ranked: bool) -> str:
+    place = f"{number + 1}\t" if ranked else ""
+    return f"{place}{one.log_prob:.4f}\t{one.surprise:.4f}\t"
+
+
+def _limits(scored: "Sequence[ScoredText]") -> list[tuple[float, str]]:
+    """Log-probabilities below which a symbol is marked, and how."""
+    import numpy as np
+
+    values = np.asarray([value for one in scored for value in one.log_probs])
+    return [(float(np.quantile(values, share)), style) for share, style in _MARKED]
+
+
+def coloured(model: "LanguageModel", one: "ScoredText", limits: "Sequence[tuple[float, str]]") -> "Text":
+    """A line for the terminal: its most surprising symbols in colour, unknown ones underlined."""
+    from rich.text import Text
+
+    text = Text(one.text)
+    line = model.line(one.text)
+    for (start, end), value, unknown in zip(line.spans, one.log_probs, line.unknown, strict=True):
+        style = next((style for limit, style in limits if value <= limit), "")
+        marks = " ".join(filter(None, [style, "underline" if unknown else ""]))
+        if marks:
+            text.stylize(marks, start, end)
+    return text

@@ -1,0 +1,422 @@
+"""A trained language model, as the command line and notebooks hold it: it scores text, goes on with it, and shows its mind.
+
+    LanguageModel.load("runs/book").sample(3, prompt="Once ")
+
+A model of lines reads every line by itself, from `begin`. A model of running text reads lines one after the other with its
+state carried over; a line's end is the symbol `end`, and the text begins as if an `end` had come before.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+import numpy as np
+
+from seqloom.backends import OpenedModel, open_model
+from seqloom.data.layouts import Layout, line_layouts, running_layout
+from seqloom.data.prepared import TARGET
+from seqloom.data.vocabulary import Sequences, Vocabulary
+from seqloom.errors import DataError, UsageError
+from seqloom.readings import (
+    Activations,
+    FloatArray,
+    IntArray,
+    Line,
+    Reading,
+    Sampled,
+    ScoredText,
+    Studied,
+    Unit,
+    unknown_pieces,
+)
+from seqloom.recipe import Recipe
+from seqloom.recipe.sections import Beam, Sample, Search, SearchSection
+from seqloom.search.continued import Continued, Endless
+from seqloom.search.contracts import Hypothesis, State
+from seqloom.search.dispatch import search
+from seqloom.search.settings import Request
+from seqloom.symbols import BEGIN, END, UNKNOWN
+
+LENGTH = 500
+"""How many symbols a text has at most unless told otherwise."""
+ALTERNATIVES = 5
+"""How many of the most probable symbols are shown at a place."""
+
+START_UP = 1000
+"""In how many symbols a row of a long text brings its state up before what it is there for."""
+_STRETCH = 512
+_ROW = 10_000
+"""A long text is read in rows of at least so many symbols, side by side; less than twice as much is read in one row."""
+_MOST_ROWS = 32
+_BATCH = 16_384
+"""Lines are read together as long as they have no more symbols than this, padding included."""
+_SAMPLED_TOGETHER = 256
+_UNITS = 8
+
+Progress = Callable[[int], None]
+UnitName = tuple[int, int]
+"""A hidden unit: its layer, from 1, and its number, from 0."""
+
+
+class LanguageModel:
+    """An opened model without a source. `running`: it reads lines as one running text."""
+
+    def __init__(self, model: OpenedModel) -> None:
+        self._stepper = model.stepper
+        self.vocabulary: Vocabulary = model.vocabularies[TARGET]
+        self.recipe: Recipe = model.recipe
+        self.running = model.recipe.data.text == "stream"
+
+    @classmethod
+    def load(cls, folder: str | Path) -> Self:
+        """Open the best weights of a run."""
+        model = open_model(Path(folder))
+        if not is_language_model(model.recipe):
+            raise UsageError(
+                f"{folder}: expected a language model, found a model that reads a source. "
+                "Use `predict` to let it write, and `score` and `explain` with sources"
+            )
+        return cls(model)
+
+    # --- text in, symbols out ---------------------------------------------------------------------------------------
+
+    def line(self, text: str, *, end: bool = True) -> Line:
+        """A line as its symbols, and where they stand; end: with `end` as the last."""
+        encoded = self.vocabulary.encode_source(text)
+        kept = [index for index, one in enumerate(encoded.ids) if one not in (BEGIN, END)]
+        tail = (END,) if end else ()
+        ids = (*(int(encoded.ids[index]) for index in kept), *tail)
+        spans = (*(encoded.spans[index] for index in kept), *((len(text), len(text)) for _ in tail))
+        return Line(text, self.vocabulary.symbols(ids), spans, tuple(one == UNKNOWN for one in ids))
+
+    def _encode(self, texts: Sequence[str]) -> Sequences:
+        """The symbols of every line, `end` behind each."""
+        ends = Sequences(np.full(len(texts), END, dtype=np.int64), np.ones(len(texts), dtype=np.int64))
+        return Sequences.joined([self.vocabulary.encode_parts(list(texts)), ends])
+
+    def _spell(self, ids: IntArray) -> str:
+        """The text of symbols; `end` is a line break, except as the last symbol of a single line."""
+        lines = np.split(ids, np.flatnonzero(ids == END))
+        written = "\n".join(self.vocabulary.decode(line) for line in lines)
+        return written if self.running else written.removesuffix("\n")
+
+    # --- scoring ----------------------------------------------------------------------------------------------------
+
+    def score(
+        self, texts: Sequence[str], *, rows: int | None = None, progress: Progress = lambda count: None
+    ) -> list[ScoredText]:
+        """`log p` of every line and of each of its symbols, `end` included.
+
+        Of running text, lines follow one another. A long one is computed in several rows, side by side; every row but the first
+        starts from nothing START_UP symbols early. rows: that many, in place of a number that suits the length; one is exact.
+        """
+        encoded = self._encode(texts)
+        log_probs = np.zeros(len(encoded.ids), np.float32)
+        for layout in self._layouts(encoded, rows):
+            state = self._stepper.start({}, len(layout.inputs))
+            for part in layout.stretches(_STRETCH):
+                scores, state = self._stepper.score_stream(part.inputs, part.labels, state)
+                log_probs[part.places[part.counted]] = scores[part.counted]
+                progress(int(part.counted.sum()))
+        return self._scored(texts, encoded, log_probs)
+
+    def read(self, texts: Sequence[str], *, most: int | None = None, progress: Progress = lambda count: None) -> list[Reading]:
+        """What the model said at every symbol of every line, in their order.
+
+        most: if the lines have more symbols than this, the most surprising ones up to it, the first of them in any case.
+        """
+        encoded = self._encode(texts)
+        studied = _nothing_studied(len(encoded.ids), min(ALTERNATIVES, self._stepper.vocabulary_size))
+        for layout in self._layouts(encoded, None):
+            state = self._stepper.start({}, len(layout.inputs))
+            for part in layout.stretches(_STRETCH):
+                found, state = self._stepper.study_stream(part.inputs, part.labels, state, alternatives=ALTERNATIVES)
+                _put(studied, found, part)
+                progress(int(part.counted.sum()))
+        chosen = _most_surprising(studied.log_probs, encoded.lengths, most)
+        return [self._reading(texts, encoded, studied, int(number)) for number in chosen]
+
+    def _layouts(self, encoded: Sequences, rows: int | None) -> Iterator[Layout]:
+        if self.running:
+            suitable = rows or max(1, min(_MOST_ROWS, len(encoded.ids) // _ROW))
+            yield running_layout(encoded.ids, rows=suitable, stretch=_STRETCH, start_up=START_UP)
+        else:
+            yield from line_layouts(encoded, budget=_BATCH)
+
+    def _scored(self, texts: Sequence[str], encoded: Sequences, log_probs: FloatArray) -> list[ScoredText]:
+        # A symbol's text is made once, however often it occurs.
+        names = {int(one): self.vocabulary.symbol(int(one)) for one in np.unique(encoded.ids)}
+        ends = np.cumsum(encoded.lengths)
+        found = []
+        for text, start, end in zip(texts, (ends - encoded.lengths).tolist(), ends.tolist(), strict=True):
+            ids, values = encoded.ids[start:end], log_probs[start:end]
+            found.append(
+                ScoredText(
+                    text=text,
+                    log_prob=float(values.sum(dtype=np.float64)),
+                    symbols=tuple(map(names.__getitem__, ids.tolist())),
+                    log_probs=tuple(values.tolist()),
+                    unknown=tuple(np.flatnonzero(ids == UNKNOWN).tolist()),
+                )
+            )
+        return found
+
+    def _reading(self, texts: Sequence[str], encoded: Sequences, studied: Studied, number: int) -> Reading:
+        end = int(encoded.lengths[: number + 1].sum())
+        own = slice(end - int(encoded.lengths[number]), end)
+        return Reading(
+            number=number + 1,
+            line=self.line(texts[number]),
+            log_probs=studied.log_probs[own],
+            ranks=studied.ranks[own],
+            entropies=studied.entropies[own],
+            alternatives=tuple(
+                tuple(zip(self.vocabulary.symbols(ids), values.tolist(), strict=True))
+                for ids, values in zip(studied.top_ids[own], studied.top_log_probs[own], strict=True)
+            ),
+            choices=self._stepper.vocabulary_size,
+        )
+
+    # --- hidden units -----------------------------------------------------------------------------------------------
+
+    def activations(self, texts: Sequence[str], units: Sequence[UnitName] | None = None) -> Activations:
+        """What hidden units show after each symbol is read. units: which; None takes the most selective ones.
+
+        `end` is read in running text only, so only there it has a value.
+        """
+        lines = tuple(self.line(text, end=self.running) for text in texts)
+        hidden = self._hidden(texts)
+        values = np.concatenate(hidden)  # [symbols, layers, D]
+        if not len(values):
+            raise DataError("the text has no symbols, so no unit has a value. Give a text")
+        selectivity = _selectivity(values)
+        chosen = _most_selective(selectivity) if units is None else [_checked_unit(unit, selectivity.shape) for unit in units]
+        return Activations(
+            lines,
+            tuple(
+                Unit(layer, number, float(selectivity[layer - 1, number]), tuple(one[:, layer - 1, number] for one in hidden))
+                for layer, number in chosen
+            ),
+        )
+
+    @property
+    def layers(self) -> int:
+        """How many layers of hidden units there are."""
+        return self.recipe.model.decoder.layers
+
+    def _hidden(self, texts: Sequence[str]) -> list[FloatArray]:
+        """Per line, the hidden states after each of its symbols, [T, layers, D]."""
+        encoded = self._encode(texts)
+        if self.running:
+            found = self._stepper.hidden_states(np.append(END, encoded.ids), self._stepper.start({}, 1))
+            return np.split(found[1:], np.cumsum(encoded.lengths)[:-1])
+        lines = np.split(encoded.ids, np.cumsum(encoded.lengths)[:-1])
+        return [self._stepper.hidden_states(np.append(BEGIN, ids[:-1]), self._stepper.start({}, 1))[1:] for ids in lines]
+
+    # --- writing ----------------------------------------------------------------------------------------------------
+
+    def sample(
+        self,
+        count: int = 1,
+        *,
+        prompt: str = "",
+        search: Sample | None = None,
+        length: int = LENGTH,
+        progress: Progress = lambda count: None,
+    ) -> list[Sampled]:
+        """So many random texts that begin with the prompt. A text depends on the search's seed and its own number alone.
+
+        length: of what is written after the prompt, in symbols. Running text has just that length; a line may end before.
+        progress: is told of every symbol.
+        """
+        section = (search or Sample()).model_copy(update={"count": 1})
+        given = self._given(prompt)
+        found: list[Sampled] = []
+        for start in range(0, count, _SAMPLED_TOGETHER):
+            keys = np.arange(start, min(count, start + _SAMPLED_TOGETHER))
+            writing = self._writing(given, section, keys, length, endless=self.running)
+            for tokens in writing.steps():
+                progress(tokens.size)
+            found += [self._sampled(given, writing.ids(one[0].tokens), one[0]) for one in writing.hypotheses]
+        return found
+
+    def stream(self, *, prompt: str = "", search: Sample | None = None, length: int = LENGTH) -> Iterator[str]:
+        """The text that `sample` would give first, piece by piece as it is written, the prompt first."""
+        section = (search or Sample()).model_copy(update={"count": 1})
+        given = self._given(prompt)
+        speller = _Speller(self.vocabulary)
+        yield "".join(speller.add(int(one)) for one in given.ids)
+        writing = self._writing(given, section, np.zeros(1, dtype=np.int64), length, endless=self.running)
+        for tokens in writing.steps():
+            if self.running or tokens[0, 0] != END:
+                yield speller.add(int(tokens[0, 0]))
+
+    def complete(self, prompt: str = "", *, search: Beam | None = None, length: int = LENGTH) -> list[Sampled]:
+        """The most probable ways to end the line that the prompt begins, best first: as many as the beam is wide."""
+        given = self._given(prompt)
+        section = search or Beam(length_power=0.0)
+        writing = self._writing(given, section, np.zeros(1, dtype=np.int64), length, endless=False)
+        for _ in writing.steps():
+            pass
+        return [self._sampled(given, one.tokens, one) for one in writing.hypotheses[0]]
+
+    def _given(self, prompt: str) -> "_Given":
+        """Read the prompt."""
+        lines = prompt.replace("\r\n", "\n").split("\n")
+        if len(lines) > 1 and not self.running:
+            raise UsageError("prompt: it has a line break, but this model was trained on single lines. Give one line")
+        pieces = unknown_pieces(self.line(line) for line in lines)
+        if pieces:
+            named = ", ".join(map(repr, sorted(pieces)))
+            raise UsageError(f"prompt: {named} did not occur in training, so the model cannot go on from there. Leave it out")
+        ids = self._encode(lines).ids[:-1]
+        start = END if self.running else BEGIN
+        state = self._stepper.start({}, 1)
+        before, log_probs = np.append(start, ids), []
+        for place in range(0, len(ids), _STRETCH):
+            part = slice(place, min(place + _STRETCH, len(ids)))
+            scores, state = self._stepper.score_stream(before[part][None], ids[part][None], state)
+            log_probs.append(scores[0])
+        return _Given(ids, np.concatenate([np.zeros(0, np.float32), *log_probs]), int(before[-1]), state)
+
+    def _writing(self, given: "_Given", section: Search, keys: IntArray, length: int, *, endless: bool) -> "_Writing":
+        count = len(keys)
+        continued = Continued(self._stepper, given.last)
+        places = np.zeros(count, dtype=np.int64)
+        state = given.state if count == 1 else given.state.select(places, places[:, None])
+        request = Request(limits=np.full(count, length, dtype=np.int64), keys=keys, forbid=self._forbidden(section))
+        return _Writing(Endless(continued) if endless else continued, state, section, request)
+
+    def _forbidden(self, section: SearchSection) -> IntArray:
+        """What is never written: what the search says, features, and the unknown symbol, which has no text."""
+        named = map(self.vocabulary.find, section.forbid)
+        return np.asarray([*named, *self.vocabulary.feature_ids, UNKNOWN], dtype=np.int64)
+
+    def _sampled(self, given: "_Given", ids: IntArray, hypothesis: Hypothesis) -> Sampled:
+        whole = np.concatenate([given.ids, ids])
+        text = self._spell(whole[:-1] if hypothesis.finished else whole)
+        log_probs = (*given.log_probs.tolist(), *hypothesis.log_probs.tolist())
+        return Sampled(text, self.vocabulary.symbols(whole), log_probs, len(given.ids), hypothesis.finished)
+
+
+def is_language_model(recipe: Recipe) -> bool:
+    """Whether a recipe's model has no source."""
+    return recipe.model.encoder is None
+
+
+# --- what was found --------------------------------------------------------------------------------------------------
+
+
+def _nothing_studied(symbols: int, alternatives: int) -> Studied:
+    several = (symbols, alternatives)
+    return Studied(
+        log_probs=np.zeros(symbols, np.float32),
+        ranks=np.zeros(symbols, np.int64),
+        entropies=np.zeros(symbols, np.float32),
+        top_ids=np.zeros(several, np.int64),
+        top_log_probs=np.zeros(several, np.float32),
+    )
+
+
+def _put(whole: Studied, found: Studied, part: Layout) -> None:
+    """Put what was found about a stretch to where it stands in the text."""
+    places = part.places[part.counted]
+    for name in Studied.__dataclass_fields__:
+        getattr(whole, name)[places] = getattr(found, name)[part.counted]
+
+
+def _most_surprising(log_probs: FloatArray, lengths: IntArray, most: int | None) -> IntArray:
+    """The numbers of the lines to show, in order."""
+    if most is None or len(log_probs) <= most:
+        return np.arange(len(lengths))
+    ends = np.cumsum(lengths)
+    sums = np.add.reduceat(log_probs.astype(np.float64), ends - lengths)
+    order = np.argsort(sums / lengths, kind="stable")
+    fits = max(1, int(np.searchsorted(np.cumsum(lengths[order]), most, side="right")))
+    chosen: IntArray = np.sort(order[:fits])
+    return chosen
+
+
+# --- hidden units ---------------------------------------------------------------------------------------------------
+
+
+def _selectivity(values: FloatArray) -> FloatArray:
+    """`Unit.selectivity` of all units [layers, D], from their values [symbols, layers, D]."""
+    ordered = np.sort(values.astype(np.float64), axis=0)
+    count = len(ordered)
+    below = np.arange(1, count)[:, None, None]  # symbols in the low group, for every way to part them
+    sums = np.cumsum(ordered, axis=0)
+    low = sums[:-1] / below
+    high = (sums[-1] - sums[:-1]) / (count - below)
+    between: FloatArray = (below * (count - below) / count**2 * (high - low) ** 2).max(axis=0, initial=0.0)
+    return between
+
+
+def _most_selective(selectivity: FloatArray) -> list[UnitName]:
+    best = np.argsort(-selectivity, axis=None, kind="stable")[:_UNITS]
+    return [(int(layer) + 1, int(number)) for layer, number in zip(*np.unravel_index(best, selectivity.shape), strict=True)]
+
+
+def _checked_unit(unit: UnitName, shape: tuple[int, ...]) -> UnitName:
+    layers, size = shape
+    layer, number = unit
+    if not (1 <= layer <= layers and 0 <= number < size):
+        raise UsageError(
+            f"unit {layer}:{number}: this model has layers 1 to {layers} with units 0 to {size - 1} each. Choose among them"
+        )
+    return unit
+
+
+# --- writing --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class _Given:
+    """A prompt that has been read up to its last symbol. last: that one, still to be read; the mark before a text if none."""
+
+    ids: IntArray
+    log_probs: FloatArray
+    last: int
+    state: State
+
+
+class _Writing:
+    """A search that writes, step by step."""
+
+    def __init__(self, stepper: Continued | Endless, state: State, section: Search, request: Request) -> None:
+        self._stepper = stepper
+        self._search = search(stepper, state, section, request)
+        self.hypotheses: list[list[Hypothesis]] = []
+
+    def steps(self) -> Iterator[IntArray]:
+        """The symbols [B, W] that each step wrote; when all are written, `hypotheses` has the outputs."""
+        while True:
+            try:
+                trace = next(self._search)
+            except StopIteration as stop:
+                self.hypotheses = stop.value
+                return
+            yield self.ids(trace.tokens)
+
+    def ids(self, tokens: IntArray) -> IntArray:
+        """What search wrote, in the ids of the vocabulary."""
+        return self._stepper.ids(tokens) if isinstance(self._stepper, Endless) else tokens
+
+
+class _Speller:
+    """Turns symbols into text one by one: what a symbol adds depends on the one before it in its line, and no other."""
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        self._vocabulary = vocabulary
+        self._before: list[int] = []
+
+    def add(self, symbol: int) -> str:
+        """The text that this symbol adds."""
+        if symbol == END:
+            self._before = []
+            return "\n"
+        known = self._vocabulary.decode(self._before)
+        text = self._vocabulary.decode([*self._before, symbol])
+        self._before = [symbol]
+        return text.removeprefix(known)

@@ -1,0 +1,35 @@
+"""Single hidden units over a text: what each shows after a symbol is read, as the background of that symbol."""
+
+from collections.abc import Sequence
+
+from seqloom.readings import Activations, Unit
+from seqloom.views.page import number, page, text
+from seqloom.views.shading import Shade, shaded
+from seqloom.views.surprise import STYLES
+
+
+def units_page(activations: Activations, title: str) -> str:
+    """The text once for each unit."""
+    units = "".join(_unit(activations, unit) for unit in activations.units)
+    legend = (
+        '<p class="shades"><span>\u22121</span><i class="both"></i><span>1</span>'
+        "<span>value of the unit after the symbol is read</span></p>"
+    )
+    body = f'<main class="report language"><header><h1 dir="auto">{text(title)}</h1>{legend}</header>{units}</main>'
+    return page(title, body, styles=STYLES)
+
+
+def _unit(activations: Activations, unit: Unit) -> str:
+    lines = []
+    for line, values in zip(activations.lines, unit.values, strict=True):
+
+        def shade(symbols: Sequence[int], values: Sequence[float] = tuple(values.tolist())) -> Shade:
+            # Symbols that share a shape show the last one's value: that is what the unit holds when the shape is read.
+            value = values[symbols[-1]]
+            return Shade(value, number(value, 2))
+
+        lines.append(f'<p class="line">{shaded(line, shade)}</p>')
+    place = f"layer {unit.layer}, unit {unit.number}"
+    return (
+        f'<section class="unit"><h2>{place}<small>selectivity {number(unit.selectivity)}</small></h2>{"".join(lines)}</section>'
+    )
