@@ -7,10 +7,12 @@ from typing import Protocol
 
 from seqloom.data.batches import Batch, Padded
 from seqloom.data.vocabulary import Vocabulary
-from seqloom.errors import MissingExtraError
+from seqloom.errors import MissingExtraError, UsageError
+from seqloom.processor import InferencePrecision
+from seqloom.readings import Studied
 from seqloom.recipe import Recipe
 from seqloom.runs import RunFolder
-from seqloom.search.contracts import FloatArray, State, Stepper
+from seqloom.search.contracts import FloatArray, IntArray, State, Stepper
 
 
 class SourceStepper(Stepper, Protocol):
@@ -22,6 +24,18 @@ class SourceStepper(Stepper, Protocol):
 
     def score(self, batch: Batch) -> FloatArray:
         """`log p(y_t | y_<t, x)` of every label, [B, T + 1]; zero on padding."""
+        ...
+
+    def score_stream(self, inputs: IntArray, labels: IntArray, state: State) -> tuple[FloatArray, State]:
+        """`log p` of the labels [B, T], each after its input [B, T], from a state of one row each; and the state after."""
+        ...
+
+    def study_stream(self, inputs: IntArray, labels: IntArray, state: State, *, alternatives: int) -> tuple[Studied, State]:
+        """What `score_stream` says, and ranks, entropies and so many of the most probable symbols."""
+        ...
+
+    def hidden_states(self, tokens: IntArray, state: State) -> FloatArray:
+        """What every layer shows after each of the symbols [T] is read, [T, layers, D]; from a state of one row."""
         ...
 
 
@@ -42,10 +56,15 @@ def open_vocabularies(run: RunFolder) -> dict[str, Vocabulary]:
     }
 
 
-def open_model(path: Path) -> OpenedModel:
-    """Open the best weights of a run."""
+def open_model(path: Path, *, precision: InferencePrecision = "fp32", shortlist: int | None = None) -> OpenedModel:
+    """Open the best weights of a run, to compute in a precision. shortlist: write only so many most frequent symbols."""
     run = RunFolder.open(path)
     vocabularies = open_vocabularies(run)
+    if shortlist is not None and not vocabularies["target"].by_frequency:
+        raise UsageError(
+            f"{path}: a shortlist takes the most frequent target symbols, but those of this run are learnt parts of words, "
+            "which are not in the order of their frequency. Leave the shortlist out"
+        )
     weights, _ = run.load_weights()
     try:
         from seqloom.models.weights import restored_model
@@ -57,4 +76,4 @@ def open_model(path: Path) -> OpenedModel:
 
     sizes = {name: vocabulary.size for name, vocabulary in vocabularies.items()}
     model = restored_model(run.recipe, sizes, weights, where=str(path / "weights.safetensors"))
-    return OpenedModel(TorchStepper(model), vocabularies, run.recipe)
+    return OpenedModel(TorchStepper(model, precision=precision, shortlist=shortlist), vocabularies, run.recipe)

@@ -1,4 +1,7 @@
-"""The one object that the command line, a server and a notebook hold: a trained model, or several as an ensemble."""
+"""The one object that the command line, a server and a notebook hold: a trained model, or several as an ensemble.
+
+A language model may have a say in what they write (shallow fusion).
+"""
 
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -16,11 +19,13 @@ from seqloom.data.vocabulary import Encoded, Vocabulary
 from seqloom.errors import DataError, UsageError
 from seqloom.metrics import Item
 from seqloom.predictions import Alignment, Candidate, Prediction
+from seqloom.processor import InferencePrecision
 from seqloom.recipe import Recipe
 from seqloom.recipe.sections import Beam, Exhaustive, Sample, Search
 from seqloom.search.contracts import Hypothesis, State, Stepper
 from seqloom.search.dispatch import run
 from seqloom.search.ensembles import Ensemble, EnsembleState
+from seqloom.search.fusion import Fused, FusedState
 from seqloom.search.settings import Request, longest_outputs
 from seqloom.symbols import UNKNOWN
 
@@ -32,6 +37,9 @@ _MOST_ROWS = 640
 """Rows of all sentences decoded together: a wide beam takes fewer sentences at a time, so that memory stays bounded."""
 _CHUNK = 1024
 """A stream is read so many inputs at a time: enough to sort by length, few enough that answers keep coming."""
+
+FUSION_WEIGHT = 0.3
+"""How much a fused language model counts unless told otherwise: enough to be seen, too little to write by itself."""
 
 Progress = Callable[[int], None]
 
@@ -59,20 +67,44 @@ class DrawnPrediction(Prediction):
 
 
 class Predictor:
-    """Opened models that share their vocabularies; the first one's recipe gives the default search."""
+    """Opened models that share their vocabularies; the first one's recipe gives the default search.
 
-    def __init__(self, models: Sequence[OpenedModel]) -> None:
+    language_model: one with their target vocabulary, fused into what they say with the given weight. `fusion_weight` is that
+    weight, or None without a language model.
+    """
+
+    def __init__(
+        self, models: Sequence[OpenedModel], *, language_model: OpenedModel | None = None, weight: float = FUSION_WEIGHT
+    ) -> None:
         if not models:
             raise UsageError("a predictor needs at least one model")
         self._steppers: list[SourceStepper] = [model.stepper for model in models]
         self._combined: Stepper = models[0].stepper if len(models) == 1 else Ensemble(self._steppers)
         self.vocabularies: Mapping[str, Vocabulary] = models[0].vocabularies
         self.recipe: Recipe = models[0].recipe
+        self.fusion_weight = None if language_model is None else weight
+        self._language_model: SourceStepper | None = None
+        if language_model is not None:
+            fused = Fused(self._combined, language_model.stepper, weight)
+            if weight:  # without weight it is not even asked
+                self._language_model, self._combined = language_model.stepper, fused
 
     @classmethod
-    def load(cls, *folders: str | Path) -> Self:
-        """Open the best weights of one run, or of several as an ensemble."""
-        models = [open_model(Path(folder)) for folder in folders]
+    def load(
+        cls,
+        *folders: str | Path,
+        language_model: str | Path | None = None,
+        weight: float = FUSION_WEIGHT,
+        precision: InferencePrecision = "fp32",
+        shortlist: int | None = None,
+    ) -> Self:
+        """Open the best weights of one run, or of several as an ensemble, and of a language model to be fused in.
+
+        precision: of matrix products in decoding. shortlist: write only so many symbols, those most frequent in training.
+        """
+        models = [open_model(Path(folder), precision=precision, shortlist=shortlist) for folder in folders]
+        for folder, model in zip(folders, models, strict=True):
+            _require_source(folder, model)
         for folder, model in zip(folders[1:], models[1:], strict=True):
             for name, vocabulary in models[0].vocabularies.items():
                 if model.vocabularies[name].to_json() != vocabulary.to_json():
@@ -80,7 +112,11 @@ class Predictor:
                         f"{folder}: its {name} vocabulary differs from that of {folders[0]}, so they cannot vote on symbols. "
                         "Train the members of an ensemble on the same data with the same vocabularies"
                     )
-        return cls(models)
+        if language_model is None or not models:
+            return cls(models)
+        fused = open_model(Path(language_model), precision=precision, shortlist=shortlist)
+        _require_fusible(language_model, fused, models[0].vocabularies[TARGET], beside=folders[0])
+        return cls(models, language_model=fused, weight=weight)
 
     # --- predicting -------------------------------------------------------------------------------------------------
 
@@ -147,6 +183,8 @@ class Predictor:
                 f"prefix {prefix!r}: it has symbols that did not occur in training targets, so no output can begin with it. "
                 "Leave them out"
             )
+        if (ids >= self._combined.vocabulary_size).any():
+            raise UsageError(f"prefix {prefix!r}: it has symbols that are not on the shortlist. Make the shortlist longer")
         return ids
 
     def _search(self, encoded: Sequence[Encoded], keys: IntArray, section: Search, forced: IntArray) -> list[list[Hypothesis]]:
@@ -164,11 +202,14 @@ class Predictor:
 
     def _start(self, sources: Mapping[str, Padded], count: int) -> State:
         states = tuple(stepper.start(sources, count) for stepper in self._steppers)
-        return states[0] if len(states) == 1 else EnsembleState(states)
+        state = states[0] if len(states) == 1 else EnsembleState(states)
+        return state if self._language_model is None else FusedState(state, self._language_model.start({}, count))
 
     def _prediction(self, example: Example, source: Encoded, hypotheses: Sequence[Hypothesis]) -> Prediction:
         candidates = [self._candidate(one, source) for one in hypotheses] or [_NOTHING]
-        return DrawnPrediction(dict(example.sources), candidates[0], tuple(candidates[1:]), example.features)
+        return DrawnPrediction(
+            dict(example.sources), candidates[0], tuple(candidates[1:]), example.features, self.fusion_weight
+        )
 
     def _candidate(self, hypothesis: Hypothesis, source: Encoded) -> Candidate:
         vocabulary = self.vocabularies[TARGET]
@@ -191,7 +232,10 @@ class Predictor:
     def score(
         self, examples: Sequence[Example], *, batch_size: int = BATCH_SIZE, progress: Progress = lambda count: None
     ) -> list[Scored]:
-        """`log p(y | x)` of given targets, in their order. An ensemble's probabilities are averaged per symbol."""
+        """`log p(y | x)` of given targets, in their order. An ensemble's probabilities are averaged per symbol.
+
+        A language model that is fused in has no part in it.
+        """
         vocabulary = self.vocabularies[TARGET]
         sources = [self._encode(example).ids for example in examples]
         targets = vocabulary.encode_targets([_target(example) for example in examples])
@@ -238,6 +282,34 @@ class Predictor:
             )
             for example, prediction, target, symbols in zip(examples, predictions, targets, written, strict=True)
         ]
+
+
+def _require_source(folder: str | Path, model: OpenedModel) -> None:
+    if model.recipe.model.encoder is None:
+        raise UsageError(
+            f"{folder}: is a language model, which has no source to predict from. Use `sample` to let it write, or fuse it "
+            f"into a model that reads a source: predict RUN --fuse {folder}"
+        )
+
+
+def _require_fusible(folder: str | Path, model: OpenedModel, vocabulary: Vocabulary, *, beside: str | Path) -> None:
+    """Refuse what cannot have a say in the outputs of the run `beside`, which has the given target vocabulary."""
+    remedy = f"train --text TARGETS --lines --vocabulary {beside} --out LM"
+    if model.recipe.model.encoder is not None:
+        raise UsageError(
+            f"{folder}: expected a language model to fuse, found a model that reads a source. Train one on target texts: "
+            f"{remedy}. To let several models vote, name them as runs"
+        )
+    if model.recipe.data.text == "stream":
+        raise UsageError(
+            f"{folder}: is a language model of running text, which has not learnt where an output begins and ends. "
+            f"Train one on lines (`data.text: lines`): {remedy}"
+        )
+    if model.vocabularies[TARGET].to_json() != vocabulary.to_json():
+        raise UsageError(
+            f"{folder}: its vocabulary differs from the target vocabulary of {beside}, so it cannot judge the same symbols. "
+            f"Train a language model with that vocabulary: {remedy}"
+        )
 
 
 def _example(one: Input, number: int) -> Example:

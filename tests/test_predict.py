@@ -4,15 +4,18 @@ from typing import Any
 
 import numpy as np
 import pytest
+from conftest import untrained_language_run
 
 from seqloom.data.examples import Example, Origin
 from seqloom.errors import DataError, UsageError
 from seqloom.predict import Predictor
 from seqloom.predictions import Prediction
+from seqloom.processor import InferencePrecision
 from seqloom.recipe.sections import Beam, Greedy, Sample, Search
 from seqloom.training.session import train
 
 TOLERANCE = 1e-4
+GOLDEN_RUN = Path(__file__).parent / "golden" / "run"
 WORDS = [
     "abc",
     "hag",
@@ -63,6 +66,29 @@ def test_a_result_does_not_depend_on_its_neighbours(predictor: Predictor, search
     assert_same([predictor.predict([word], search=search)[0] for word in WORDS], whole)
     assert_same(predictor.predict(WORDS[::-1], search=search)[::-1], whole)
     assert_same(predictor.predict([*WORDS, "abcdefgh" * 10], search=search)[:-1], whole)
+
+
+@pytest.mark.parametrize("precision", ["bf16", "int8"])
+def test_in_other_precisions_a_result_does_not_depend_on_its_neighbours_either(
+    tiny_run: Path, predictor: Predictor, precision: InferencePrecision
+) -> None:
+    """But for numbers about to be rounded either way, for which the last bit of float32 decides."""
+    rounded = Predictor.load(tiny_run, precision=precision)
+    whole = rounded.predict(WORDS)
+    alone = [rounded.predict([word])[0] for word in WORDS]
+    assert [one.text for one in alone] == [one.text for one in whole] == [one.text for one in predictor.predict(WORDS)]
+    np.testing.assert_allclose([one.log_prob for one in alone], [one.log_prob for one in whole], atol=0.01)
+
+
+def test_a_shortlist_leaves_out_all_but_the_most_frequent_symbols(tiny_run: Path, predictor: Predictor) -> None:
+    whole = predictor.vocabularies["target"]
+    everything = Predictor.load(tiny_run, shortlist=10**6)
+    assert_same(everything.predict(WORDS), predictor.predict(WORDS))
+    few = Predictor.load(tiny_run, shortlist=2)
+    allowed = {whole.symbol(3), whole.symbol(4), "<end>", "<unknown>"}
+    assert {token for one in few.predict(WORDS) for token in one.tokens} <= allowed
+    with pytest.raises(UsageError, match="not on the shortlist"):
+        few.predict(["abc"], prefix=whole.symbol(6))
 
 
 def test_a_result_does_not_depend_on_how_many_are_asked_for(predictor: Predictor) -> None:
@@ -237,3 +263,83 @@ def test_members_with_other_vocabularies_are_refused(tiny_run: Path, tiny_recipe
 def test_a_predictor_needs_a_model() -> None:
     with pytest.raises(UsageError, match="at least one model"):
         Predictor.load()
+
+
+# --- shallow fusion -------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def fused(tiny_run: Path, tiny_language_run: Path) -> Predictor:
+    return Predictor.load(tiny_run, language_model=tiny_language_run, weight=0.5)
+
+
+@every_search
+def test_a_language_model_without_weight_changes_nothing(
+    tiny_run: Path, tiny_language_run: Path, predictor: Predictor, search: Search
+) -> None:
+    silent = Predictor.load(tiny_run, language_model=tiny_language_run, weight=0)
+    for one, other in zip(silent.predict(WORDS, search=search), predictor.predict(WORDS, search=search), strict=True):
+        assert one.best.as_json() == other.best.as_json()
+        assert (one.fusion_weight, other.fusion_weight) == (0, None)
+
+
+def test_a_heavy_language_model_writes_what_it_likes(tiny_run: Path, tiny_language_run: Path) -> None:
+    heavy = Predictor.load(tiny_run, language_model=tiny_language_run, weight=20)
+    [prediction] = heavy.predict(["abc"], search=Greedy())
+    assert prediction.text.startswith("HHHH")
+
+
+@every_search
+def test_a_fused_result_does_not_depend_on_the_batch_size(fused: Predictor, search: Search) -> None:
+    whole = fused.predict(WORDS, search=search)
+    for size in (1, 3):
+        assert_same(fused.predict(WORDS, search=search, batch_size=size), whole)
+
+
+def test_log_prob_stays_the_models_own_and_the_score_adds_the_language_model(fused: Predictor) -> None:
+    search = Beam(width=4, length_power=0)
+    predictions = fused.predict(WORDS[:6], search=search)
+    examples = [Example(one.sources, one.text, Origin("x", 1)) for one in predictions]
+    for prediction, scored in zip(predictions, fused.score(examples), strict=True):
+        assert prediction.fusion_weight == 0.5
+        assert prediction.as_json()["fusion_weight"] == 0.5
+        assert scored.log_prob == pytest.approx(prediction.log_prob, abs=TOLERANCE)
+        assert prediction.score < prediction.log_prob
+
+
+def test_the_score_is_what_both_models_say_of_the_output(fused: Predictor, tiny_language_run: Path) -> None:
+    from seqloom.backends import open_model
+    from seqloom.data.batches import Batch, Padded
+
+    [prediction] = fused.predict(["deaf"], search=Beam(width=4, length_power=0))
+    language_model = open_model(tiny_language_run)
+    target = language_model.vocabularies["target"].encode_targets([prediction.text])[0]
+    batch = Batch({}, Padded.of([target]), np.ones(1, dtype=np.float32), (Origin("x", 1),))
+    log_prob = float(language_model.stepper.score(batch).sum())
+    assert prediction.score == pytest.approx(prediction.log_prob + 0.5 * log_prob, abs=TOLERANCE)
+
+
+def test_an_ensemble_takes_a_language_model_too(tiny_run: Path, tiny_language_run: Path, fused: Predictor) -> None:
+    twice = Predictor.load(tiny_run, tiny_run, language_model=tiny_language_run, weight=0.5)
+    assert_same(twice.predict(WORDS, prefix="HAG"), fused.predict(WORDS, prefix="HAG"))
+
+
+def test_what_cannot_be_fused_is_refused_with_a_remedy(tiny_run: Path, tiny_language_run: Path, tmp_path: Path) -> None:
+    remedy = rf"train --text TARGETS --lines --vocabulary {tiny_run} --out LM"
+    with pytest.raises(UsageError, match=rf"expected a language model to fuse, found a model that reads a source.*{remedy}"):
+        Predictor.load(tiny_run, language_model=tiny_run)
+    stream = untrained_language_run(tmp_path / "stream", tiny_run, favourite="H", text="stream")
+    with pytest.raises(UsageError, match=rf"{stream}: is a language model of running text.*{remedy}"):
+        Predictor.load(tiny_run, language_model=stream)
+    other = untrained_language_run(tmp_path / "other", GOLDEN_RUN, favourite="A")
+    with pytest.raises(
+        UsageError, match=rf"{other}: its vocabulary differs from the target vocabulary of {tiny_run}.*{remedy}"
+    ):
+        Predictor.load(tiny_run, language_model=other)
+    with pytest.raises(UsageError, match="is a number from 0 up"):
+        Predictor.load(tiny_run, language_model=tiny_language_run, weight=-1)
+
+
+def test_a_language_model_has_nothing_to_predict_from(tiny_language_run: Path) -> None:
+    with pytest.raises(UsageError, match=rf"{tiny_language_run}: is a language model, which has no source.* --fuse"):
+        Predictor.load(tiny_language_run)

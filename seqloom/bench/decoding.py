@@ -19,6 +19,7 @@ from seqloom.data.prepared import SOURCE, TARGET
 from seqloom.models.encoder_decoder import build_model
 from seqloom.models.stepper import TorchStepper
 from seqloom.predict import Predictor
+from seqloom.processor import InferencePrecision
 from seqloom.recipe import sections
 from seqloom.search.settings import longest_outputs
 from seqloom.training.machine import computing
@@ -41,9 +42,16 @@ class DecodeSettings(sections.Section):
     width: sections.Positive = 5
     batch_size: sections.Positive = 64
     textbook_batches: Batches = "random"
+    precision: InferencePrecision = "fp32"
+    shortlist: sections.Positive | None = None
     repeats: sections.Positive = 3
     seconds: float = 600.0
     threads: sections.Positive = 1
+
+    @property
+    def approximates(self) -> bool:
+        """Whether ours may write something else than the textbook, which is in fp32 and knows all symbols."""
+        return self.precision != "fp32" or self.shortlist is not None
 
     def section(self, search: str) -> sections.Beam | sections.Greedy:
         """The search as a recipe says it."""
@@ -106,7 +114,8 @@ def open_decoders(settings: DecodeSettings, pairs: Pairs) -> Decoders:
     make_decisive(ours, pairs)
     textbook = Textbook(recipe.model, pairs.vocabulary_sizes).eval()
     copy_weights(ours, textbook)
-    predictor = Predictor([OpenedModel(TorchStepper(ours), pairs.vocabularies, recipe)])
+    stepper = TorchStepper(ours, precision=settings.precision, shortlist=settings.shortlist)
+    predictor = Predictor([OpenedModel(stepper, pairs.vocabularies, recipe)])
     return Decoders(predictor, textbook, settings)
 
 
@@ -186,10 +195,12 @@ def _decoding(
 def _report(settings: DecodeSettings, tallies: Tallies) -> dict[str, Any]:
     reports = {search: _search_report(sides) for search, sides in tallies.items()}
     lengths = [len(output) for output in tallies["beam"]["ours"].outputs]
-    disagreeing = {search: report["agreement"] for search, report in reports.items() if report["agreement"] < _LEAST_AGREEMENT}
+    least = 0.0 if settings.approximates else _LEAST_AGREEMENT
+    disagreeing = {search: report["agreement"] for search, report in reports.items() if report["agreement"] < least}
     return {
         "workload": settings.workload.name,
-        "precision": "fp32",
+        "precision": settings.precision,
+        "shortlist": settings.shortlist,
         "search": f"beam {settings.width}",
         **reports["beam"],
         "greedy": reports["greedy"],

@@ -6,13 +6,16 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from seqloom.cli.options import Json, open_console, print_json, progress_bar, require_torch
+from seqloom.cli.options import Json, Shortlist, open_console, print_json, progress_bar, require_torch, warn_of_emulation
 from seqloom.errors import UsageError
 
 if TYPE_CHECKING:
     from seqloom.bench.decoding import DecodeSettings
     from seqloom.bench.training import TrainSettings
     from seqloom.bench.workloads import Workload
+
+
+TrainingPrecision = Literal["auto", "fp32", "bf16"]
 
 
 class What(StrEnum):
@@ -42,6 +45,7 @@ class Precision(StrEnum):
     AUTO = "auto"
     FP32 = "fp32"
     BF16 = "bf16"
+    INT8 = "int8"
 
 
 def bench(
@@ -70,10 +74,11 @@ def bench(
         Precision,
         typer.Option(
             "--precision",
-            metavar="auto|fp32|bf16",
-            help="Of our products in training; auto is bf16 where the processor has it.",
+            metavar="auto|fp32|bf16|int8",
+            help="Of our products; int8 in decoding only. auto: in training bf16 where the processor has it, else fp32.",
         ),
     ] = Precision.AUTO,
+    shortlist: Shortlist = None,
     steps: Annotated[int, typer.Option("--steps", metavar="N", min=1, help="Updates of a round of training.")] = 12,
     sentences: Annotated[int, typer.Option("--sentences", metavar="N", min=1, help="Sentences of a round of decoding.")] = 1000,
     repeats: Annotated[
@@ -93,24 +98,29 @@ def bench(
         seqloom bench train
         seqloom bench train --workload characters --precision fp32
         seqloom bench decode --sentences 200 --json
+        seqloom bench decode --precision int8 --shortlist 3000
 
     Ours and a plain textbook implementation in torch take turns on the same data with the same weights, so that the ratio
     holds even where the machine is slow. Figures are medians over rounds; share is the part of this machine's own rate of
     multiplying matrices that training reaches. With --json, one object per line for what was measured.
     """
     require_torch("The benchmark")
-    if what is What.DECODE and precision is Precision.BF16:
-        raise UsageError(
-            "bench decode: prediction computes in fp32, so there is nothing to measure in bf16. Leave --precision out"
-        )
     chosen = _workload(workload.value, source, target)
     batches = None if textbook_batches is None else textbook_batches.value
     common = {"workload": chosen, "seconds": seconds, "threads": _threads(threads)}
     given = {name: value for name, value in (("repeats", repeats), ("textbook_batches", batches)) if value is not None}
     if what in {None, What.TRAIN}:
-        _bench_training({**common, **given, "steps": steps}, precision.value, json=json)
+        if precision is Precision.INT8 or shortlist is not None:
+            raise UsageError("int8 and --shortlist are for decoding. Measure it alone: bench decode")
+        training: TrainingPrecision = (
+            "auto" if precision is Precision.AUTO else "bf16" if precision is Precision.BF16 else "fp32"
+        )
+        _bench_training({**common, **given, "steps": steps}, training, json=json)
     if what in {None, What.DECODE}:
-        _bench_decoding({**common, **given, "sentences": sentences}, json=json)
+        decoding = "fp32" if precision is Precision.AUTO else precision.value
+        warn_of_emulation(decoding)
+        wishes = {"sentences": sentences, "precision": decoding, "shortlist": shortlist}
+        _bench_decoding({**common, **given, **wishes}, json=json)
 
 
 def _threads(wanted: int | None) -> int:
@@ -129,7 +139,7 @@ def _workload(name: str, source: list[str] | None, target: list[str] | None) -> 
     return WORKLOADS[name].model_copy(update={"files": files})
 
 
-def _bench_training(settings: dict[str, Any], precision: Literal["auto", "fp32", "bf16"], *, json: bool) -> None:
+def _bench_training(settings: dict[str, Any], precision: TrainingPrecision, *, json: bool) -> None:
     from seqloom.bench.measuring import precision_here
     from seqloom.bench.training import TrainSettings, bench_training
 
@@ -207,8 +217,14 @@ def _tell_decoding(settings: "DecodeSettings", report: dict[str, Any]) -> None:
     )
     _print_line(
         f"{report['sentences']:,} sentences, outputs of {report['mean_length']:.1f} symbols; the textbook's batches: "
-        f"{report['textbook_batches']}; both sides in {report['precision']}. Medians of {report['repeats']} rounds."
+        f"{report['textbook_batches']}; ours in {_kind(report)}, the textbook in fp32. Medians of {report['repeats']} rounds."
     )
+
+
+def _kind(report: dict[str, Any]) -> str:
+    """How ours computed."""
+    short = f" with the {report['shortlist']:,} most frequent symbols" if report["shortlist"] is not None else ""
+    return f"{report['precision']}{short}"
 
 
 def _print_table(title: str, columns: list[str], rows: list[list[str]]) -> None:

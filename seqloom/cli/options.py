@@ -2,8 +2,9 @@
 
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from seqloom.data.examples import Example
+    from seqloom.data.formats import Format
     from seqloom.predict import Predictor
     from seqloom.recipe.sections import Columns, Files
 
@@ -38,6 +40,12 @@ ColumnsOption = Annotated[
         "Parts: source, target, weight, features (joined by +).",
     ),
 ]
+FormatOption = Annotated[
+    str | None,
+    typer.Option(
+        "--format", metavar="NAME", help="Of the input, if its ending does not tell: tsv, csv, jsonl, parquet or text."
+    ),
+]
 Feature = Annotated[
     list[str] | None,
     typer.Option("--feature", metavar="NAME", help="A feature of every input, such as a language tag. Repeatable."),
@@ -45,6 +53,70 @@ Feature = Annotated[
 BatchSize = Annotated[
     int, typer.Option("--batch-size", metavar="N", min=1, help="Sentences decoded together; results do not depend on it.")
 ]
+Fuse = Annotated[
+    str | None,
+    typer.Option("--fuse", metavar="LM_RUN", help="A language model that has a say at every step (shallow fusion)."),
+]
+FusionWeight = Annotated[
+    float | None,
+    typer.Option("--weight", metavar="X", min=0, help="With --fuse: how much its log-probabilities count.  [default: 0.3]"),
+]
+
+
+class PredictionPrecision(StrEnum):
+    """What prediction computes its matrix products in."""
+
+    FP32 = "fp32"
+    BF16 = "bf16"
+    INT8 = "int8"
+
+
+PrecisionOption = Annotated[
+    PredictionPrecision,
+    typer.Option(
+        "--precision",
+        metavar="fp32|bf16|int8",
+        help="Of the decoder's products. int8 is fastest and rounds most; bf16 is for processors that have it.",
+    ),
+]
+Shortlist = Annotated[
+    int | None,
+    typer.Option("--shortlist", metavar="N", min=1, help="Write only the N target symbols most frequent in training."),
+]
+
+
+def open_predictor(
+    runs: Sequence[str],
+    fuse: str | None = None,
+    weight: float | None = None,
+    *,
+    precision: PredictionPrecision = PredictionPrecision.FP32,
+    shortlist: int | None = None,
+) -> "Predictor":
+    """The model of one run, or of several as an ensemble, with a language model fused in if one is named."""
+    from seqloom.predict import FUSION_WEIGHT, Predictor
+
+    if fuse is None and weight is not None:
+        raise UsageError("--weight says how much a language model counts: name its run with --fuse LM_RUN")
+    warn_of_emulation(precision.value)
+    return Predictor.load(
+        *runs,
+        language_model=fuse,
+        weight=FUSION_WEIGHT if weight is None else weight,
+        precision=precision.value,
+        shortlist=shortlist,
+    )
+
+
+def warn_of_emulation(precision: str) -> None:
+    """Say so if a precision can only be slower here."""
+    from seqloom.processor import has_bf16_products
+
+    if precision == "bf16" and not has_bf16_products():
+        typer.echo(
+            "seqloom: warning: this processor has no bfloat16 products, so they are emulated: bf16 is slower than fp32 here",
+            err=True,
+        )
 
 
 def parse_columns(text: str | None) -> "Columns | None":
@@ -74,6 +146,19 @@ def _column(text: str) -> int | str:
     return int(text) if text.strip().isdecimal() else text.strip()
 
 
+def parse_format(text: str | None) -> "Format":
+    """The name of a format; `auto` if none is given."""
+    from typing import get_args
+
+    from seqloom.data.formats import Format
+
+    known: tuple[Format, ...] = get_args(Format)
+    for name in known:
+        if name == (text or "auto"):
+            return name
+    raise UsageError(f"--format: expected one of {', '.join(known)}; got {text!r}")
+
+
 def parse_files(text: str) -> "Files":
     """`pairs.tsv`, or two aligned text files as `sources.txt,targets.txt`; a file with a comma in its name wins."""
     from seqloom.recipe.sections import Aligned
@@ -84,12 +169,17 @@ def parse_files(text: str) -> "Files":
     return Aligned(source=source, target=target)
 
 
-def given_examples(predictor: "Predictor", file: str | None, columns: str | None) -> "list[Example]":
+def given_examples(
+    predictor: "Predictor",
+    file: str | None,
+    columns: str | None,
+    format: str | None = None,  # noqa: A002
+) -> "list[Example]":
     """Pairs to judge a model on: those of a file, read as the recipe reads its own, or the recipe's test split.
 
     Features that training never saw count as absent, as they do in validation; standard error says how many.
     """
-    examples = _test_split(predictor) if file is None else _pairs_of(predictor, file, columns)
+    examples = _test_split(predictor) if file is None else _pairs_of(predictor, file, columns, parse_format(format))
     tolerated = predictor.tolerant(examples)
     changed = sum(one.features != other.features for one, other in zip(examples, tolerated, strict=True))
     if changed:
@@ -107,14 +197,15 @@ def _test_split(predictor: "Predictor") -> "list[Example]":
     return examples
 
 
-def _pairs_of(predictor: "Predictor", file: str, columns: str | None) -> "list[Example]":
+def _pairs_of(predictor: "Predictor", file: str, columns: str | None, chosen: "Format") -> "list[Example]":
     from seqloom.data.examples import read_examples
     from seqloom.data.formats import ending_format
 
     data, files = predictor.recipe.data, parse_files(file)
     own = "tsv" if data.format == "text" or data.builtin else data.format
     known = not isinstance(files, str) or ending_format(files) is not None
-    examples = list(read_examples(files, format="auto" if known else own, columns=parse_columns(columns) or data.columns))
+    kind = own if chosen == "auto" and not known else chosen
+    examples = list(read_examples(files, format=kind, columns=parse_columns(columns) or data.columns))
     if not examples:
         raise DataError(f"{file}: holds no examples. Give a file with at least one pair")
     return examples

@@ -9,7 +9,23 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from seqloom.cli.options import BatchSize, ColumnsOption, Feature, Json, parse_columns, print_json, progress_bar
+from seqloom.cli.options import (
+    BatchSize,
+    ColumnsOption,
+    Feature,
+    FormatOption,
+    Fuse,
+    FusionWeight,
+    Json,
+    PrecisionOption,
+    PredictionPrecision,
+    Shortlist,
+    open_predictor,
+    parse_columns,
+    parse_format,
+    print_json,
+    progress_bar,
+)
 from seqloom.cli.searching import choose_search
 from seqloom.errors import DataError
 
@@ -59,7 +75,12 @@ def predict(
     forbid: Annotated[
         list[str] | None, typer.Option("--forbid", metavar="SYMBOL", help="A symbol that may not be written. Repeatable.")
     ] = None,
+    fuse: Fuse = None,
+    weight: FusionWeight = None,
+    precision: PrecisionOption = PredictionPrecision.FP32,
+    shortlist: Shortlist = None,
     columns: ColumnsOption = None,
+    format: FormatOption = None,  # noqa: A002
     feature: Feature = None,
     attention: Annotated[
         Path | None, typer.Option("--attention", metavar="FILE", help="Save all attention weights to this .npz file.")
@@ -67,22 +88,24 @@ def predict(
     batch_size: BatchSize = 64,
     json: Json = False,
 ) -> None:
-    """Write the best output for every line of input.
+    r"""Write the best output for every line or record of input.
 
     Examples:
         echo "le 3 mai 1979" | seqloom predict runs/demo
         seqloom predict runs/demo table.tsv --columns source=1,features=2
         seqloom predict runs/a runs/b input.txt --beam 10 --nbest 3 --json
+        seqloom predict runs/demo input.txt --fuse runs/language-model --weight 0.3
+        seqloom predict runs/words input.txt --precision int8 --shortlist 3000
 
-    With --nbest above 1, plain output has columns: line number, rank, score, text. Without --columns a
-    whole line is the source.
+    With --nbest above 1, plain output has columns: line number, rank, score, text. CSV, JSON lines and Parquet are known by
+    their ending. In other files a whole line is the source, unless --columns names tab-separated ones. A line break in an
+    output is written as \n, so that output i belongs to input i; --json gives it as it is.
     """
-    from seqloom.data.examples import read_sources
-    from seqloom.predict import Predictor
+    from seqloom.data.sources import read_sources
 
     runs, source = _split_places(places)
     most = nbest or sample or 1
-    predictor = Predictor.load(*runs)
+    predictor = open_predictor(runs, fuse, weight, precision=precision, shortlist=shortlist)
     search = choose_search(
         predictor.recipe.search,
         beam={"width": beam, "length_power": length_power, "coverage": coverage},
@@ -90,7 +113,9 @@ def predict(
         common={"minimum_length": minimum_length, "forbid": tuple(forbid) if forbid else None},
     )
     stream = sys.stdin.buffer if source == "-" else source
-    examples = _with_features(read_sources(stream, parse_columns(columns)), feature)
+    usual = predictor.recipe.data.columns
+    sources = read_sources(stream, parse_columns(columns), format=parse_format(format), usual=usual)
+    examples = _with_features(sources, feature)
     with progress_bar("predicting", None) as advance, _attention_file(attention) as kept:
         wishes: dict[str, Any] = {
             "search": search,
@@ -132,10 +157,15 @@ def _print(prediction: "Prediction", number: int, nbest: int, *, json: bool) -> 
     if json:
         print_json(prediction.as_json())
     elif nbest == 1:
-        sys.stdout.write(prediction.text + "\n")
+        sys.stdout.write(_one_line(prediction.text) + "\n")
     else:
         for rank, candidate in enumerate(prediction.candidates, start=1):
-            sys.stdout.write(f"{number + 1}\t{rank}\t{candidate.score:.4f}\t{candidate.text}\n")
+            sys.stdout.write(f"{number + 1}\t{rank}\t{candidate.score:.4f}\t{_one_line(candidate.text)}\n")
+
+
+def _one_line(text: str) -> str:
+    """Keep an output on its line. A backslash stays alone, since outputs such as formulas are full of them."""
+    return text.replace("\n", r"\n").replace("\r", r"\r")
 
 
 class _AttentionFile:

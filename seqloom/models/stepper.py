@@ -1,17 +1,25 @@
 """A torch model as search sees it: NumPy in and out, one step at a time."""
 
+import math
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from seqloom.data.batches import Batch, Padded
 from seqloom.models.decoders import Decoded, DecoderState
 from seqloom.models.encoder_decoder import EncoderDecoder
+from seqloom.models.inference import prepare_model
+from seqloom.models.products import build_product
+from seqloom.models.stretches import hidden_states, score_stretch, study_stretch
+from seqloom.processor import InferencePrecision
+from seqloom.readings import Studied
 from seqloom.search.contracts import FloatArray, IntArray, State
+from seqloom.symbols import SPECIALS
 
 
 @dataclass(frozen=True)
@@ -34,14 +42,13 @@ class TorchState:
 
 
 class TorchStep:
-    """What the model says about the next symbol. Logits [B, K, V] stay a tensor, and are normalised only where asked for."""
+    """What the model says about the next symbol, from logits [B, K, V]."""
 
     def __init__(self, decoded: Decoded, logits: Tensor) -> None:
         self._decoded = decoded
-        self._logits = logits
-        self._total = torch.logsumexp(logits, dim=-1, keepdim=True)
+        self._log_probs = torch.log_softmax(logits, dim=-1)
 
-    @property
+    @cached_property
     def weights(self) -> Mapping[str, FloatArray]:
         """Attention weights by source, [B, K, H, S]."""
         return {name: weights.transpose(1, 2).float().cpu().numpy() for name, weights in self._decoded.weights.items()}
@@ -55,8 +62,7 @@ class TorchStep:
     def top(self, k: int, forbid: IntArray) -> tuple[IntArray, FloatArray]:
         """The k best symbols of each row that are not forbidden."""
         with self._without(forbid):
-            best, ids = self._logits.topk(min(k, self._logits.shape[-1]), dim=-1)
-        best = best - self._total
+            best, ids = top_of_many(self._log_probs, min(k, self._log_probs.shape[-1]))
         missing = k - best.shape[-1]
         if missing > 0:
             best = torch.nn.functional.pad(best, (0, missing), value=-torch.inf)
@@ -65,42 +71,55 @@ class TorchStep:
 
     @contextmanager
     def _without(self, forbid: IntArray) -> Iterator[None]:
-        """Hide symbols for a while, in place: a copy of all logits would cost as much as the search for the best."""
+        """Hide symbols for a while, in place: a copy of all would cost as much as the search for the best."""
+        forbid = forbid[forbid < self._log_probs.shape[-1]]
         if not len(forbid):
             yield
             return
-        columns = torch.from_numpy(forbid).to(self._logits.device)
-        hidden = self._logits[..., columns]
-        self._logits.index_fill_(-1, columns, -torch.inf)
+        columns = torch.from_numpy(forbid).to(self._log_probs.device)
+        hidden = self._log_probs[..., columns]
+        self._log_probs.index_fill_(-1, columns, -torch.inf)
         try:
             yield
         finally:
-            self._logits[..., columns] = hidden
+            self._log_probs[..., columns] = hidden
 
     @torch.inference_mode()
     def at(self, ids: IntArray) -> FloatArray:
         """Log-probabilities of the given symbols."""
-        chosen = torch.from_numpy(ids).to(self._logits.device)
-        found: FloatArray = (self._logits.gather(-1, chosen) - self._total).cpu().numpy()
+        chosen = torch.from_numpy(ids).to(self._log_probs.device)
+        found: FloatArray = self._log_probs.gather(-1, chosen).cpu().numpy()
         return found
 
     @torch.inference_mode()
     def all(self) -> FloatArray:
         """Log-probabilities of all symbols."""
-        every: FloatArray = (self._logits - self._total).cpu().numpy()
+        every: FloatArray = self._log_probs.cpu().numpy()
         return every
 
 
 class TorchStepper:
-    """Steps through an EncoderDecoder in evaluation mode, in float32."""
+    """Steps through an EncoderDecoder in evaluation mode, made ready for a precision. Later updates are not followed.
 
-    def __init__(self, model: EncoderDecoder) -> None:
-        self._model = model.eval()
+    shortlist: write only so many symbols, the first of the vocabulary after the specials, and share all probability among
+    them. Whole targets are scored with the whole vocabulary.
+    """
+
+    def __init__(self, model: EncoderDecoder, *, precision: InferencePrecision = "fp32", shortlist: int | None = None) -> None:
+        self._model = prepare_model(model, precision)
+        self._output: nn.Module = self._model.decoder.output
+        self._size = self._model.decoder.embedding.num_embeddings
+        if shortlist is not None and len(SPECIALS) + shortlist < self._size:
+            self._size = len(SPECIALS) + shortlist
+            matrix, bias = model.decoder.output.joined()
+            self._output = build_product(precision, matrix[: self._size], bias[: self._size])
+        # Whole targets go through training's loops, which know many steps at once, but no precision other than their own.
+        self._whole = model.eval() if precision == "fp32" else self._model
 
     @property
     def vocabulary_size(self) -> int:
         """V, the number of output symbols."""
-        return len(self._model.decoder.output.bias)
+        return self._size
 
     @torch.inference_mode()
     def start(self, sources: Mapping[str, Padded], count: int) -> TorchState:
@@ -112,12 +131,60 @@ class TorchStepper:
         """Advance every row by one symbol."""
         if not isinstance(state, TorchState):
             raise TypeError(state)
-        chosen = torch.from_numpy(np.ascontiguousarray(tokens)).to(self._model.device)
+        chosen = torch.from_numpy(np.ascontiguousarray(tokens)).to(state.inner.hidden.device)
         decoded = self._model.decoder.step(chosen, state.inner)
-        return TorchStep(decoded, self._model.decoder.output(decoded.features).float())
+        return TorchStep(decoded, self._output(decoded.features).float())
 
     @torch.inference_mode()
     def score(self, batch: Batch) -> FloatArray:
         """`log p(y_t | y_<t, x)` of every label, [B, T + 1]; zero on padding."""
-        scores: FloatArray = self._model.log_probs(batch).cpu().numpy()
+        scores: FloatArray = self._whole.log_probs(batch).cpu().numpy()
         return scores
+
+    # --- language models --------------------------------------------------------------------------------------------
+
+    @torch.inference_mode()
+    def score_stream(self, inputs: IntArray, labels: IntArray, state: State) -> tuple[FloatArray, TorchState]:
+        """`log p` of the labels [B, T], each after its input [B, T], from a state of one row each; and the state after."""
+        scores, after = score_stretch(self._whole, inputs, labels, _inner(state))
+        return scores, TorchState(after)
+
+    @torch.inference_mode()
+    def study_stream(
+        self, inputs: IntArray, labels: IntArray, state: State, *, alternatives: int
+    ) -> tuple[Studied, TorchState]:
+        """What `score_stream` says, and ranks, entropies and so many of the most probable symbols."""
+        studied, after = study_stretch(self._whole, inputs, labels, _inner(state), alternatives=alternatives)
+        return studied, TorchState(after)
+
+    @torch.inference_mode()
+    def hidden_states(self, tokens: IntArray, state: State) -> FloatArray:
+        """What every layer shows after each of the symbols [T] is read, [T, layers, D]; from a state of one row."""
+        return hidden_states(self._model, tokens, _inner(state))
+
+
+def _inner(state: State) -> DecoderState:
+    if not isinstance(state, TorchState):
+        raise TypeError(state)
+    return state.inner
+
+
+_FEW = 1 << 16
+"""Of so many numbers in all rows, `topk` alone is as fast."""
+
+
+def top_of_many(values: Tensor, k: int) -> tuple[Tensor, Tensor]:
+    """What `values.topk(k)` gives [..., k], in two stages: the best are in the k chunks whose largest values are largest."""
+    size = values.shape[-1]
+    width = math.isqrt(size // max(1, k))
+    chunks = size // max(1, width)
+    if values.numel() <= _FEW or k > chunks:
+        best, ids = values.topk(k, dim=-1)
+        return best, ids
+    grid = values[..., : chunks * width].view(*values.shape[:-1], chunks, width)
+    rest = values[..., chunks * width :]
+    largest = grid.amax(dim=-1).topk(k, dim=-1, sorted=False).indices
+    chosen = grid.gather(-2, largest[..., None].expand(*largest.shape, width)).flatten(-2)
+    best, places = torch.cat([chosen, rest], dim=-1).topk(k, dim=-1)
+    in_chunk = places % width + width * largest.gather(-1, (places // width).clamp_max_(k - 1))
+    return best, torch.where(places < k * width, in_chunk, places - k * width + chunks * width)

@@ -11,6 +11,7 @@ from bench.tiny import TINY
 from seqloom.__main__ import main
 from seqloom.bench import measuring, training, workloads
 from seqloom.bench.measuring import Deadline, MatrixRates, peak_mb
+from seqloom.processor import has_bf16_products
 
 Bench = Callable[..., tuple[int, str, str]]
 QUICK = ("--steps", "2", "--repeats", "2", "--sentences", "20")
@@ -69,6 +70,16 @@ def test_the_figures_of_decoding(bench: Bench) -> None:
         assert found["ratio"] == pytest.approx(speeds[0] / speeds[1], rel=0.01)
 
 
+@pytest.mark.parametrize("precision", ["bf16", "int8"])
+def test_decoding_is_measured_in_other_precisions(bench: Bench, precision: str) -> None:
+    code, out, err = bench("decode", *QUICK, "--precision", precision, "--shortlist", "8", "--json")
+    report = only_object(out)
+    assert (code, report["precision"], report["shortlist"]) == (0, precision, 8)
+    assert 0 <= report["agreement"] <= 1
+    assert report["warnings"] == []  # outputs may differ
+    assert ("emulated" in err) == (precision == "bf16" and not has_bf16_products())
+
+
 def test_without_a_word_both_are_measured_and_shown_as_tables(bench: Bench) -> None:
     code, out, _ = bench(*QUICK, "--repeats", "1")
     assert code == 0
@@ -91,7 +102,8 @@ def test_no_round_begins_after_the_time_is_over(bench: Bench) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["decode", "--precision", "bf16"], "prediction computes in fp32"),
+        (["train", "--precision", "int8"], "int8 and --shortlist are for decoding"),
+        (["--shortlist", "10"], "int8 and --shortlist are for decoding"),
         (["train", "--source", "a.txt"], "--source and --target go together"),
         (["fly"], "'train', 'decode'"),
     ],
