@@ -3,14 +3,19 @@
     python benchmarks/language_models.py tinyshakespeare-10 --data DATA/tinyshakespeare --runs RUNS
     python benchmarks/language_models.py ptb-30 --data DATA/ptb --runs RUNS --threads 2
 
-DATA/tinyshakespeare holds input.txt.gz, DATA/ptb holds ptb.{train,valid,test}.txt.gz. A run that was interrupted goes on.
-Recipes are in benchmarks/recipes; the row is printed as JSON and as a line of docs/results.md.
+    python benchmarks/language_models.py tinyshakespeare-gru --minutes 5 --data DATA/tinyshakespeare --runs RUNS
+
+With --minutes, a few updates are timed first and the recipe's steps become what fits. DATA/tinyshakespeare holds
+input.txt.gz, DATA/ptb holds ptb.{train,valid,test}.txt.gz. A run that was interrupted goes on. Recipes are in
+benchmarks/recipes; the row is printed as JSON and as a line of docs/results.md.
 """
 
 import argparse
 import gzip
 import json
 import os
+import statistics
+import time
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -18,16 +23,25 @@ from typing import Any
 import numpy as np
 
 from seqloom.backends import open_model
+from seqloom.data.corpus import Corpus
+from seqloom.data.prepared import prepare
 from seqloom.language import LanguageModel
+from seqloom.models.encoder_decoder import build_model
 from seqloom.readings import Summary
 from seqloom.recipe import read_recipe
+from seqloom.recipe.sections import Recipe
 from seqloom.runs import RunFolder
 from seqloom.symbols import END
 from seqloom.training.display import open_display
+from seqloom.training.loop import update
+from seqloom.training.machine import computing
+from seqloom.training.optimisation import build_optimiser
+from seqloom.training.plans import build_plans
 from seqloom.training.session import train
 
 RECIPES = Path(__file__).parent / "recipes"
 WINDOW, WINDOWS = 256, 1000
+TIMED = 40
 
 
 def cut_shakespeare(data: Path, out: Path) -> None:
@@ -72,6 +86,21 @@ def windows_loss(run: Path, text: Path) -> float:
     return -float(np.mean(np.concatenate(log_probs)))
 
 
+def steps_within(recipe: Recipe, minutes: float) -> int:
+    """How many updates fit into so many minutes here, a tenth of them left for validations."""
+    prepared = prepare(Corpus(recipe.data, recipe.seed))
+    model = build_model(recipe, {"target": prepared.vocabularies["target"].size}).train()
+    optimiser = build_optimiser(recipe.training.optimiser, model, recipe.training.learning_rate)
+    plans, seconds, carried = build_plans(prepared.splits["train"], recipe), [], None
+    with computing(recipe.training.threads or 1):
+        for step in range(TIMED):
+            batches = plans.batches(step)
+            began = time.perf_counter()
+            _, carried = update(model, batches, optimiser, recipe, step=step, precision="fp32", carried=carried)
+            seconds.append(time.perf_counter() - began)
+    return round(0.9 * 60 * minutes / statistics.median(seconds))
+
+
 def measure(name: str, run: Path, text: Path) -> dict[str, Any]:
     """What is reported of a finished run."""
     opened = RunFolder.open(run)
@@ -111,13 +140,18 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True, help="the folder of the data set")
     parser.add_argument("--runs", type=Path, required=True, help="where run folders and cut texts are kept")
     parser.add_argument("--threads", type=int, default=os.cpu_count())
+    parser.add_argument("--minutes", type=float, help="take as many steps as fit into so many minutes")
     wanted = parser.parse_args()
     texts = prepared_text(wanted.name.split("-")[0], wanted.data, wanted.runs)
     settings = [f"data.{name}={path}" for name, path in texts.items()]
     recipe = read_recipe(RECIPES / f"{wanted.name}.yaml", [*settings, f"training.threads={wanted.threads}"])
+    out = wanted.runs / wanted.name
+    if wanted.minutes is not None:
+        steps = RunFolder.open(out).recipe.training.steps if out.exists() else steps_within(recipe, wanted.minutes)
+        recipe = recipe.model_copy(update={"training": recipe.training.model_copy(update={"steps": steps})})
     display = open_display()
     try:
-        outcome = train(recipe, wanted.runs / wanted.name, display=display)
+        outcome = train(recipe, out, display=display)
     finally:
         display.closed()
     if outcome.finished:

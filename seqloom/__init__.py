@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 __all__ = ["__version__", "load", "train"]
 
 
-def load(*folders: str) -> "Predictor":
-    """Open a trained run, or several as an ensemble."""
+def load(*folders: str, language_model: str | None = None, weight: float = 0.3) -> "Predictor":
+    """Open a trained run, or several as an ensemble; a language model may be fused in with a weight."""
     from seqloom.predict import Predictor
 
-    return Predictor.load(*folders)
+    return Predictor.load(*folders, language_model=language_model, weight=weight)
 
 
 def train(recipe: Any, *, out: str) -> "Outcome":

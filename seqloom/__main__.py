@@ -21,6 +21,31 @@ def _settle_process() -> None:
         os.environ.setdefault("GOMP_SPINCOUNT", "2000")
     # Imports make many objects that stay: going through them again and again takes a tenth of a short command's time.
     gc.set_threshold(100_000, 50, 50)
+    _keep_freed_memory()
+
+
+_TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3
+"""The numbers of the options in glibc's malloc.h."""
+_ALLOCATOR_VARIABLES = frozenset({"MALLOC_MMAP_THRESHOLD_", "MALLOC_TRIM_THRESHOLD_", "GLIBC_TUNABLES"})
+
+
+def _keep_freed_memory() -> None:
+    """Let glibc keep large blocks that are freed, because every update wants the same ones again.
+
+    By default they go back to the system, which fills them with zeros, page by page, when they are next used. See
+    docs/performance.md. Other allocators have no such options, and whoever has set glibc's has reasons.
+    """
+    if sys.platform != "linux" or not _ALLOCATOR_VARIABLES.isdisjoint(os.environ):
+        return
+    import ctypes
+
+    try:
+        set_option = ctypes.CDLL(None).mallopt
+    except AttributeError:  # another libc
+        return
+    # 32 MB is the most that all versions of glibc accept. The second option without the first would make things worse.
+    if set_option(_MMAP_THRESHOLD, 32 << 20):
+        set_option(_TRIM_THRESHOLD, 1 << 30)
 
 
 def _run() -> int:

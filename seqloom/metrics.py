@@ -100,6 +100,12 @@ def evaluate(items: Sequence[Item], names: Sequence[str] = ALL) -> Evaluation:
     )
 
 
+def silence(name: str, references: Sequence[str]) -> str:
+    """Why a metric would say nothing about such references, whatever the outputs; empty if it would say something."""
+    items = [Item(text, (text,), (), ((),), 0) for text in references]
+    return _measure(name, items, single_sentences=False).silent if items else ""
+
+
 def intervals(
     items: Sequence[Item], names: Sequence[str] = ALL, *, resamples: int = 500, seed: int = 1
 ) -> dict[str, tuple[float, float]]:

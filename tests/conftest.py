@@ -78,7 +78,83 @@ def tiny_run(tiny_recipe: dict[str, Any], tmp_path_factory: pytest.TempPathFacto
     return path
 
 
+@pytest.fixture(scope="session")
+def tiny_language_run(tiny_run: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A language model with the tiny run's target vocabulary, untrained, but in favour of H. Not to be written to."""
+    return untrained_language_run(tmp_path_factory.mktemp("runs") / "letters", tiny_run, favourite="H")
+
+
+def untrained_language_run(path: Path, like: Path, *, favourite: str, text: str = "lines") -> Path:
+    """Make the run folder of a language model that prefers one symbol of the target vocabulary of another run."""
+    import torch
+
+    from seqloom.data.vocabulary import Vocabulary
+    from seqloom.models.encoder_decoder import build_model
+    from seqloom.models.weights import weight_arrays
+    from seqloom.recipe import recipe_from
+    from seqloom.runs import RunFolder
+
+    recipe = recipe_from(
+        {
+            "data": {"train": "targets.txt", "text": text},
+            "model": {"encoder": None, "decoder": {"size": 16, "embedding": 8}, "bridge": {"kind": "none"}},
+            "training": {"validation": {"metric": "loss"}},
+        }
+    )
+    written = RunFolder.open(like).vocabularies()["target"]
+    vocabulary = Vocabulary.from_json(written, where="target.json")
+    model = build_model(recipe, {"target": vocabulary.size})
+    with torch.no_grad():
+        model.decoder.output.bias[vocabulary.find(favourite)] += 6.0
+    run = RunFolder.create(path, recipe, {"target": written}, {"precision": "fp32", "threads": 1})
+    run.save_weights(weight_arrays(model), {})
+    return path
+
+
 @pytest.fixture
 def tiny_run_copy(tiny_run: Path, tmp_path: Path) -> Path:
     """A copy of the tiny run that a test may damage."""
     return shutil.copytree(tiny_run, tmp_path / "tiny")
+
+
+TEXT = ["the cat sat on the mat", "a dog and a cat", "", "the end of the tale", "what a fat rat"]
+
+
+@pytest.fixture(scope="session")
+def text_runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Language models with random weights of some size, by kind of text and vocabulary. Not to be written to."""
+    folder = tmp_path_factory.mktemp("language")
+    return {
+        f"{text}-{kind}": make_text_run(folder / f"{text}-{kind}", text, {"kind": kind})
+        for text in ("lines", "stream")
+        for kind in ("characters", "words")
+    }
+
+
+def make_text_run(path: Path, text: str, vocabulary: dict[str, Any]) -> Path:
+    """A run folder as training would leave it, of a two-layer LSTM whose weights are random and large enough to matter."""
+    import numpy as np
+
+    from seqloom.data.vocabulary import build_vocabulary
+    from seqloom.models.encoder_decoder import build_model
+    from seqloom.models.weights import weight_arrays
+    from seqloom.recipe.sections import Recipe
+    from seqloom.runs import RunFolder
+
+    recipe = Recipe.model_validate(
+        {
+            "data": {"train": "book.txt", "text": text, "vocabularies": {"target": vocabulary}},
+            "model": {
+                "encoder": None,
+                "bridge": {"kind": "none"},
+                "decoder": {"cell": "lstm", "size": 12, "layers": 2, "embedding": 8},
+            },
+            "device": "cpu",
+        }
+    )
+    symbols = build_vocabulary(recipe.data.vocabularies.target, TEXT)
+    run = RunFolder.create(path, recipe, {"target": symbols.to_json()}, {})
+    random = np.random.default_rng(3)
+    arrays = weight_arrays(build_model(recipe, {"target": symbols.size}))
+    run.save_weights({name: random.normal(0, 0.6, one.shape).astype(np.float32) for name, one in arrays.items()}, {})
+    return path

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from seqloom.models.memory import Memory
+from seqloom.models.multiplying import Linear, linear
 from seqloom.recipe import sections
 
 Carry = tuple[Tensor, ...]
@@ -96,7 +97,7 @@ class BilinearAttention(Attention):
     def __init__(self, query_size: int, memory_size: int) -> None:
         super().__init__()
         self.context_size = memory_size
-        self.matrix = nn.Linear(memory_size, query_size, bias=False)
+        self.matrix = Linear(memory_size, query_size, bias=False)
         nn.init.xavier_uniform_(self.matrix.weight)
 
     def prepare(self, memory: Memory) -> Keys:
@@ -114,8 +115,8 @@ class AdditiveAttention(Attention):
     def __init__(self, query_size: int, memory_size: int, size: int) -> None:
         super().__init__()
         self.context_size = memory_size
-        self.from_query = nn.Linear(query_size, size, bias=False)
-        self.from_memory = nn.Linear(memory_size, size, bias=False)
+        self.from_query = Linear(query_size, size, bias=False)
+        self.from_memory = Linear(memory_size, size, bias=False)
         self.energy = nn.Linear(size, 1, bias=False)
         for matrix in (self.from_query, self.from_memory, self.energy):
             nn.init.xavier_uniform_(matrix.weight)
@@ -138,7 +139,7 @@ class ConcatAttention(Attention):
         super().__init__()
         self.context_size = memory_size
         self.query_size = query_size
-        self.hidden = nn.Linear(query_size + memory_size, size, bias=False)
+        self.hidden = Linear(query_size + memory_size, size, bias=False)
         self.energy = nn.Linear(size, 1, bias=False)
         for matrix in (self.hidden, self.energy):
             nn.init.xavier_uniform_(matrix.weight)
@@ -146,12 +147,12 @@ class ConcatAttention(Attention):
     def prepare(self, memory: Memory) -> Keys:
         """Keys: the part of `W_1 [s; h_j]` that comes from `h_j`."""
         columns = self.hidden.weight[:, self.query_size :]
-        return Keys(nn.functional.linear(memory.states, columns), memory.states, memory.mask)
+        return Keys(linear(memory.states, columns), memory.states, memory.mask)
 
     def scores(self, query: Tensor, keys: Keys) -> Tensor:
         """Energies of the tanh layer."""
         columns = self.hidden.weight[:, : self.query_size]
-        hidden = torch.tanh(nn.functional.linear(query, columns)[:, :, None] + keys.keys[:, None])  # [B, Q, S, A]
+        hidden = torch.tanh(linear(query, columns)[:, :, None] + keys.keys[:, None])  # [B, Q, S, A]
         energies: Tensor = self.energy(hidden)
         return energies.squeeze(-1)[:, None]
 
@@ -163,10 +164,10 @@ class MultiHeadAttention(Attention):
         super().__init__()
         self.context_size = size
         self.heads = heads
-        self.to_query = nn.Linear(query_size, size)
-        self.to_key = nn.Linear(memory_size, size)
-        self.to_value = nn.Linear(memory_size, size)
-        self.to_context = nn.Linear(size, size)
+        self.to_query = Linear(query_size, size)
+        self.to_key = Linear(memory_size, size)
+        self.to_value = Linear(memory_size, size)
+        self.to_context = Linear(size, size)
         for matrix in (self.to_query, self.to_key, self.to_value, self.to_context):
             nn.init.xavier_uniform_(matrix.weight)
             nn.init.zeros_(matrix.bias)

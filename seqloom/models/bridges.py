@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from seqloom.models.attention import Attention, Carry, Keys, build_attention
 from seqloom.models.memory import CellState, Memory
+from seqloom.models.multiplying import Linear
 from seqloom.recipe import sections
 
 Memories = Mapping[str, Memory]
@@ -169,7 +170,7 @@ class Start(nn.Module):
 def _dense(count: int, memory_size: int, size: int) -> nn.Module:
     layers: list[nn.Module] = []
     for index in range(count):
-        layers += [nn.Linear(memory_size if index == 0 else size, size), nn.Tanh()]
+        layers += [Linear(memory_size if index == 0 else size, size), nn.Tanh()]
     return nn.Sequential(*layers)  # without layers: the identity
 
 

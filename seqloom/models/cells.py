@@ -178,19 +178,17 @@ class LstmCell(Cell):
 def build_cell(section: sections.Recurrence, part_sizes: Sequence[int]) -> Cell:
     """The cell that a recipe names, for inputs of the given parts."""
     squash: Squash = torch.tanh if section.activation == "tanh" else torch.sigmoid
-    return _kind(section)(part_sizes, section.size, squash=squash, weight_dropout=section.weight_dropout)
-
-
-def _kind(section: sections.Recurrence) -> type[RnnCell | GruCell | TorchGruCell | LstmCell]:
+    kind: type[RnnCell | GruCell | TorchGruCell | LstmCell]
     match section.cell:
         case "rnn":
-            return RnnCell
+            kind = RnnCell
         case "gru":
-            return TorchGruCell if section.reset == "after" else GruCell
+            kind = TorchGruCell if section.reset == "after" else GruCell
         case "lstm":
-            return LstmCell
+            kind = LstmCell
         case _:
             assert_never(section.cell)
+    return kind(part_sizes, section.size, squash=squash, weight_dropout=section.weight_dropout)
 
 
 def unroll(cell: Cell, projected: Tensor, state: CellState) -> CellState:

@@ -16,7 +16,7 @@ from seqloom.models.cells import Cell, LstmCell, build_cell, unroll
 from seqloom.models.dropout import InputDropout, SequenceDropout
 from seqloom.models.encoders import build_embedding
 from seqloom.models.memory import CellState
-from seqloom.models.multiplying import Linear, linear, multiplier
+from seqloom.models.multiplying import Linear, current_multiplier, linear
 from seqloom.models.unrolled_attention import has_attention_kernel
 from seqloom.models.unrolled_cells import has_kernel, unroll_written_out
 from seqloom.models.unrolled_decoder import DecoderLoop, DrawnLayer, decode_written_out
@@ -225,7 +225,7 @@ class RecurrentDecoder(nn.Module):
             keys=state.link.keys,
             steps=projected.shape[1],
             drawn=drawn,
-            multiplier=multiplier(),
+            multiplier=current_multiplier(),
         )
         features = decode_written_out(loop, projected, feed, first, state.link.keys)
         cells = tuple(tuple(leaf[:, None] for leaf in layer) for layer in loop.last_state())

@@ -5,6 +5,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from seqloom.models.multiplying import Multiplier, current_multiplier
+
 _CHUNK_NUMBERS = 2**21
 """Logits held at once: 8 MB of float32, which stays close to the processor."""
 
@@ -17,16 +19,24 @@ class _ChunkedCrossEntropy(torch.autograd.Function):
 
     @staticmethod
     def forward(
-        ctx: Any, features: Tensor, matrix: Tensor, bias: Tensor, labels: Tensor, weights: Tensor, smoothing: float
+        ctx: Any,
+        multiplier: Multiplier,
+        features: Tensor,
+        matrix: Tensor,
+        bias: Tensor,
+        labels: Tensor,
+        weights: Tensor,
+        smoothing: float,
     ) -> tuple[Tensor, Tensor]:
-        wanted = any(ctx.needs_input_grad[:3])
+        wanted = any(ctx.needs_input_grad[1:4])
         of_features = torch.empty_like(features) if wanted else None
         of_matrix, of_bias = torch.zeros_like(matrix), torch.zeros_like(bias)
+        right_factor = multiplier.operand(matrix)
         objective, nll = features.new_zeros(()), features.new_zeros(())
         rows = max(1, _CHUNK_NUMBERS // len(bias))
         for start in range(0, len(features), rows):
             part = slice(start, start + rows)
-            logits = torch.addmm(bias, features[part], matrix.t())
+            logits = multiplier.addmm(bias, features[part], right_factor.t())
             total = torch.logsumexp(logits, dim=1)
             right = labels[part, None]
             surprise = total - logits.gather(1, right)[:, 0]
@@ -37,8 +47,8 @@ class _ChunkedCrossEntropy(torch.autograd.Function):
             objective += surprise @ weights[part]
             if of_features is not None:
                 slope = _slope(logits, total, right, weights[part], smoothing)
-                torch.mm(slope, matrix, out=of_features[part])
-                of_matrix.addmm_(slope.t(), features[part])
+                multiplier.mm(slope, right_factor, out=of_features[part])
+                multiplier.addmm(of_matrix, slope.t(), multiplier.operand(features[part]), out=of_matrix)
                 of_bias += slope.sum(dim=0)
         if of_features is not None:
             ctx.save_for_backward(of_features, of_matrix, of_bias)
@@ -48,7 +58,7 @@ class _ChunkedCrossEntropy(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, objective: Tensor, _: Tensor) -> tuple[Tensor | None, ...]:
         of_features, of_matrix, of_bias = ctx.saved_tensors
-        return of_features * objective, of_matrix * objective, of_bias * objective, None, None, None
+        return None, of_features * objective, of_matrix * objective, of_bias * objective, None, None, None
 
 
 def _slope(logits: Tensor, total: Tensor, right: Tensor, weights: Tensor, smoothing: float) -> Tensor:
@@ -68,6 +78,6 @@ def chunked_cross_entropy(
     Logits are `features @ matrix^T + bias`: features [N, O], matrix [V, O], bias [V].
     """
     objective, nll = _ChunkedCrossEntropy.apply(  # type: ignore[no-untyped-call]
-        features, matrix, bias, labels, weights, smoothing
+        current_multiplier(), features, matrix, bias, labels, weights, smoothing
     )
     return objective, nll

@@ -19,7 +19,8 @@ from seqloom.models.attention import (
     Keys,
     MultiHeadAttention,
 )
-from seqloom.models.unrolled_cells import WeightGradients, gradient_product
+from seqloom.models.multiplying import Multiplier
+from seqloom.models.unrolled_cells import WeightGradients
 
 
 @dataclass(frozen=True)
@@ -32,9 +33,14 @@ class AttentionGradients:
 
 
 class AttentionKernel(ABC):
-    """One attention through all steps. weights [T, B, H, S] and contexts [T, B, C] are filled by `read`."""
+    """One attention through all steps. weights [T, B, H, S] and contexts [T, B, C] are filled by `read`.
 
-    def __init__(self, keys: Keys, steps: int, *, heads: int, context_size: int) -> None:
+    multiplier: for products with weights. Those of queries with keys and of weights with values wait for memory, whatever
+    they multiply in.
+    """
+
+    def __init__(self, keys: Keys, steps: int, multiplier: Multiplier, *, heads: int, context_size: int) -> None:
+        self.multiplier = multiplier
         self.keys, self.values = keys.keys.detach(), keys.values.detach()
         self.hidden_positions = ~keys.mask[:, None]  # [B, 1, S]
         batch, positions = keys.mask.shape
@@ -91,8 +97,8 @@ class AttentionKernel(ABC):
 class ProductKernel(AttentionKernel):
     """Dot and bilinear scores (A4): products of the query with prepared keys."""
 
-    def __init__(self, keys: Keys, steps: int, *, scale: float) -> None:
-        super().__init__(keys, steps, heads=1, context_size=keys.values.shape[-1])
+    def __init__(self, keys: Keys, steps: int, multiplier: Multiplier, *, scale: float) -> None:
+        super().__init__(keys, steps, multiplier, heads=1, context_size=keys.values.shape[-1])
         self._scale = scale
 
     def _scores(self, time: int, query: Tensor) -> Tensor:  # noqa: ARG002
@@ -110,11 +116,13 @@ class ProductKernel(AttentionKernel):
 class TanhKernel(AttentionKernel):
     """Additive and concat scores (A2, A4): `v^T tanh(U s + key_j)`. matrix: the parameter whose first columns are `U`."""
 
-    def __init__(self, keys: Keys, steps: int, *, matrix: Tensor, query_size: int, energy: Tensor) -> None:
-        super().__init__(keys, steps, heads=1, context_size=keys.values.shape[-1])
+    def __init__(
+        self, keys: Keys, steps: int, multiplier: Multiplier, *, matrix: Tensor, query_size: int, energy: Tensor
+    ) -> None:
+        super().__init__(keys, steps, multiplier, heads=1, context_size=keys.values.shape[-1])
         self._matrix, self._energy = matrix, energy
         self._query_size = query_size
-        self._from_query = matrix.detach()[:, :query_size]
+        self._from_query = multiplier.operand(matrix.detach()[:, :query_size])
         self._direction = energy.detach()[0]
         self._hidden = self.keys.new_empty(steps, *self.keys.shape)  # [T, B, S, A]
         self._query_gradients = self.keys.new_empty(steps, len(self.keys), self.keys.shape[-1])
@@ -127,7 +135,7 @@ class TanhKernel(AttentionKernel):
 
     def _scores(self, time: int, query: Tensor) -> Tensor:
         hidden = self._hidden[time]
-        torch.add(self.keys, (query @ self._from_query.t())[:, None], out=hidden)
+        torch.add(self.keys, self.multiplier.mm(query, self._from_query.t())[:, None], out=hidden)
         return (hidden.tanh_() @ self._direction)[:, None]
 
     def _back_through_scores(self, time: int) -> Tensor:
@@ -135,13 +143,13 @@ class TanhKernel(AttentionKernel):
         of_hidden = torch.ops.aten.tanh_backward(spread, self._hidden[time])
         self._key_gradients += of_hidden
         torch.sum(of_hidden, dim=1, out=self._query_gradients[time])
-        return self._query_gradients[time] @ self._from_query
+        return self.multiplier.mm(self._query_gradients[time], self._from_query)
 
     def gradients(self, queries: Tensor) -> AttentionGradients:
         """Of keys, values, `U` and `v`."""
         of_energy = (self._hidden.flatten(0, 2).t() @ self.score_gradients.transpose(2, 3).flatten())[None]
         of_matrix = torch.zeros_like(self._matrix)
-        of_matrix[:, : self._query_size] = gradient_product(self._query_gradients, queries)
+        of_matrix[:, : self._query_size] = self.multiplier.gradient(self._query_gradients, queries)
         return AttentionGradients(
             self._key_gradients, self._value_gradients(), [(self._matrix, of_matrix), (self._energy, of_energy)]
         )
@@ -150,10 +158,12 @@ class TanhKernel(AttentionKernel):
 class MultiHeadKernel(AttentionKernel):
     """A9, one query a step."""
 
-    def __init__(self, attention: MultiHeadAttention, keys: Keys, steps: int) -> None:
-        super().__init__(keys, steps, heads=attention.heads, context_size=attention.context_size)
+    def __init__(self, attention: MultiHeadAttention, keys: Keys, steps: int, multiplier: Multiplier) -> None:
+        super().__init__(keys, steps, multiplier, heads=attention.heads, context_size=attention.context_size)
         self._attention = attention
         self._to_query, self._to_context = attention.to_query, attention.to_context
+        self._query_matrix = multiplier.operand(self._to_query.weight.detach())
+        self._context_matrix = multiplier.operand(self._to_context.weight.detach())
         self._split_keys, self._split_values = self._split(self.keys), self._split(self.values)  # [B, H, S, D/H]
         self._scale = 1.0 / math.sqrt(self._split_keys.shape[-1])
         self._queries = torch.empty_like(self.contexts)
@@ -175,23 +185,23 @@ class MultiHeadKernel(AttentionKernel):
         return joined.view(len(joined), self._attention.heads, 1, -1)
 
     def _scores(self, time: int, query: Tensor) -> Tensor:
-        torch.addmm(self._to_query.bias.detach(), query, self._to_query.weight.detach().t(), out=self._queries[time])
+        self.multiplier.addmm(self._to_query.bias.detach(), query, self._query_matrix.t(), out=self._queries[time])
         return (self._by_head(self._queries[time]) @ self._split_keys.transpose(2, 3))[:, :, 0] * self._scale
 
     def _context(self, time: int) -> Tensor:
         heads = self.weights[time][:, :, None] @ self._split_values  # [B, H, 1, D/H]
         self._joined[time] = heads.flatten(1)
-        bias, matrix = self._to_context.bias.detach(), self._to_context.weight.detach()
-        return torch.addmm(bias, self._joined[time], matrix.t(), out=self.contexts[time])
+        bias = self._to_context.bias.detach()
+        return self.multiplier.addmm(bias, self._joined[time], self._context_matrix.t(), out=self.contexts[time])
 
     def _back_through_context(self, time: int, context: Tensor) -> Tensor:
-        torch.mm(context, self._to_context.weight.detach(), out=self._joined_gradients[time])
+        self.multiplier.mm(context, self._context_matrix, out=self._joined_gradients[time])
         return (self._by_head(self._joined_gradients[time]) @ self._split_values.transpose(2, 3))[:, :, 0]
 
     def _back_through_scores(self, time: int) -> Tensor:
         heads = self.score_gradients[time][:, :, None] @ self._split_keys
         self._query_gradients[time] = heads.flatten(1) * self._scale
-        return self._query_gradients[time] @ self._to_query.weight.detach()
+        return self.multiplier.mm(self._query_gradients[time], self._query_matrix)
 
     def _over_steps(self, weights: Tensor, joined: Tensor) -> Tensor:
         """`sum_t w_t x_t` per sentence and head: weights [T, B, H, S], joined [T, B, D] -> [B, S, D]."""
@@ -201,9 +211,9 @@ class MultiHeadKernel(AttentionKernel):
     def gradients(self, queries: Tensor) -> AttentionGradients:
         """Of keys, values and the layers for queries and contexts; those for keys and values lie in keys and values."""
         parameters = [
-            (self._to_query.weight, gradient_product(self._query_gradients, queries)),
+            (self._to_query.weight, self.multiplier.gradient(self._query_gradients, queries)),
             (self._to_query.bias, self._query_gradients.sum(dim=(0, 1))),
-            (self._to_context.weight, gradient_product(self.context_gradients, self._joined)),
+            (self._to_context.weight, self.multiplier.gradient(self.context_gradients, self._joined)),
             (self._to_context.bias, self.context_gradients.sum(dim=(0, 1))),
         ]
         keys = self._over_steps(self.score_gradients, self._queries).mul_(self._scale)
@@ -216,20 +226,22 @@ def has_attention_kernel(attention: Attention) -> bool:
     return isinstance(attention, known)
 
 
-def build_attention_kernel(attention: Attention, keys: Keys, steps: int) -> AttentionKernel:
+def build_attention_kernel(attention: Attention, keys: Keys, steps: int, multiplier: Multiplier) -> AttentionKernel:
     """The kernel of an attention for so many steps."""
     match attention:
         case DotAttention():
-            return ProductKernel(keys, steps, scale=attention.scale)
+            return ProductKernel(keys, steps, multiplier, scale=attention.scale)
         case BilinearAttention():
-            return ProductKernel(keys, steps, scale=1.0)
+            return ProductKernel(keys, steps, multiplier, scale=1.0)
         case AdditiveAttention():
             matrix = attention.from_query.weight
-            return TanhKernel(keys, steps, matrix=matrix, query_size=matrix.shape[1], energy=attention.energy.weight)
+            size, energy = matrix.shape[1], attention.energy.weight
+            return TanhKernel(keys, steps, multiplier, matrix=matrix, query_size=size, energy=energy)
         case ConcatAttention():
             matrix = attention.hidden.weight
-            return TanhKernel(keys, steps, matrix=matrix, query_size=attention.query_size, energy=attention.energy.weight)
+            size, energy = attention.query_size, attention.energy.weight
+            return TanhKernel(keys, steps, multiplier, matrix=matrix, query_size=size, energy=energy)
         case MultiHeadAttention():
-            return MultiHeadKernel(attention, keys, steps)
+            return MultiHeadKernel(attention, keys, steps, multiplier)
         case _:
             raise TypeError(attention)

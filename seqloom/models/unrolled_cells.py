@@ -16,7 +16,7 @@ from torch import Tensor
 
 from seqloom.models.cells import Cell, GruCell, LstmCell, RnnCell, TorchGruCell, Weights, unroll
 from seqloom.models.memory import CellState
-from seqloom.models.multiplying import Multiplier, multiplier
+from seqloom.models.multiplying import Multiplier, current_multiplier
 
 WeightGradients = list[tuple[Tensor, Tensor]]
 
@@ -267,7 +267,7 @@ def unroll_written_out(cell: Cell, projected: Tensor, state: CellState) -> CellS
     if not has_kernel(cell):
         return unroll(cell, projected, state)
     weights = cell.drawn_weights()
-    kernel = build_kernel(cell, projected.shape[1], tuple(leaf.detach() for leaf in state), weights, multiplier())
+    kernel = build_kernel(cell, projected.shape[1], tuple(leaf.detach() for leaf in state), weights, current_multiplier())
     states: Sequence[Tensor] = _UnrolledCell.apply(  # type: ignore[no-untyped-call]
         kernel, projected.transpose(0, 1).contiguous(), *state, *weights
     )

@@ -23,24 +23,42 @@ def model_card(run: RunFolder, model: EncoderDecoder, prepared: Prepared) -> str
 - **Parameters**: {model.num_parameters:,}
 - **Trained with**: {versions}; {run.facts["threads"]} threads, {run.facts["precision"]}
 
-## Validation (greedy search, best step {best.get("step", 0)})
+## Validation (best step {best.get("step", 0)})
 
 | measure | value |
 |---|---|
 {values}
 
-Error rates and matches are in percent. They hold for data like the validation split; on other data, measure with
-`seqloom evaluate`.
+{_WRITES_TEXT if run.recipe.data.text is not None else _READS_A_SOURCE}""".replace("RUN", run.path.name)
+
+
+_READS_A_SOURCE = """\
+Error rates and matches are in percent, of greedy search. They hold for data like the validation split; on other data,
+measure with `seqloom evaluate`.
 
 ## Use
 
-    seqloom predict {run.path.name} FILE
-    seqloom explain {run.path.name} "an input" --out map.html
+    seqloom predict RUN FILE
+    seqloom explain RUN "an input" --out map.html
 
 ## Limits
 
 The model knows the symbols and patterns of its training data only; symbols outside its vocabulary read as unknown. An
 output's log-probability says how sure the model is, not whether it is right.
+"""
+
+_WRITES_TEXT = """\
+The loss is in nats per symbol. It holds for text like the validation split; on other text, measure with `seqloom score`.
+
+## Use
+
+    seqloom sample RUN --prompt "a beginning"
+    seqloom score RUN FILE
+
+## Limits
+
+The model knows the symbols and patterns of its training text only. What it writes is made up, and may repeat what it has
+read.
 """
 
 

@@ -192,7 +192,7 @@ class LiveDisplay:
         self.say(f"validation at step {step:,}: {_numbers(judgement)}{'  (best)' if best else ''}")
         if not judgement.uses_source:
             self.say(_UNUSED)
-        self._live.console.print(_samples(judgement))
+        self._live.console.print(Text(judgement.texts[0], style="dim") if judgement.texts else _samples(judgement))
 
     def closed(self) -> None:
         """Remove the bar."""
@@ -216,9 +216,12 @@ def _plan(step: int, total: int, steps_per_epoch: int, waste: float) -> str:
     return f"{begin}: {total:,} steps, {steps_per_epoch:,} an epoch, padding {100 * waste:.1f} %"
 
 
+_PRECISE = frozenset({"loss", "bits_per_symbol"})
+
+
 def _numbers(judgement: Judgement) -> str:
     return "  ".join(
-        f"{name} {value:.4f}" if name == "loss" else f"{name} {value:.1f}"
+        f"{name} {value:.4f}" if name in _PRECISE else f"{name} {value:.1f}"
         for name, value in judgement.values.items()
         if name not in judgement.silent
     )

@@ -5,14 +5,13 @@ import platform
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
 from typing import Literal
 
 import torch
 
+from seqloom.processor import has_bf16_products
+
 Precision = Literal["fp32", "bf16"]
-_BF16_FLAGS = frozenset({"avx512_bf16", "amx_bf16", "bf16"})
-"""Processor flags, of x86 and of Arm, that mean bfloat16 products in hardware. Without them they are emulated, 100x slower."""
 
 
 def choose_precision(wanted: Literal["auto", "fp32", "bf16"], device: torch.device) -> Precision:
@@ -25,20 +24,7 @@ def choose_precision(wanted: Literal["auto", "fp32", "bf16"], device: torch.devi
 def _has_bf16(device: torch.device) -> bool:
     if device.type == "cuda":
         return bool(torch.cuda.is_bf16_supported())
-    return device.type == "cpu" and bool(_BF16_FLAGS & processor_flags())
-
-
-def processor_flags() -> frozenset[str]:
-    """What the processor says it can do; empty where it cannot be asked."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-    except OSError:
-        return frozenset()
-    for line in lines:
-        name, _, value = line.partition(":")
-        if name.strip() in {"flags", "Features"}:
-            return frozenset(value.split())
-    return frozenset()
+    return device.type == "cpu" and has_bf16_products()
 
 
 def choose_threads(wanted: int | None) -> int:

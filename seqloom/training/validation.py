@@ -11,6 +11,7 @@ from seqloom.backends import OpenedModel
 from seqloom.data.batches import Batch, BatchPlan, Padded, plan_epoch, plan_reading
 from seqloom.data.examples import Example
 from seqloom.data.prepared import Prepared, PreparedSplit
+from seqloom.language import LanguageModel
 from seqloom.metrics import evaluate
 from seqloom.models.encoder_decoder import EncoderDecoder
 from seqloom.models.stepper import TorchStepper
@@ -20,6 +21,8 @@ from seqloom.recipe.sections import Greedy, Recipe, SearchSection
 from seqloom.training.plans import batch_lengths
 
 _SAMPLES = 8
+_TEXTS = 3
+_TEXT_LENGTH = 200
 _ROWS = 64
 _START_UP = 200
 """Symbols that a row of running text reads before its own: what lies further back changes a loss in the fourth digit."""
@@ -31,13 +34,14 @@ _LITTLE = 0.02
 class Judgement:
     """One validation. values: loss and metrics by name; samples: predictions beside what was wanted.
 
-    silent: metrics that say nothing about this data, and that nobody chose to be judged by.
+    silent: metrics that say nothing about this data, and that nobody chose to be judged by. texts: what a language model wrote.
     """
 
     values: dict[str, float]
     shuffled_loss: float
     samples: list[tuple[Prediction, str]]
     silent: frozenset[str] = frozenset()
+    texts: tuple[str, ...] = ()
 
     @property
     def uses_source(self) -> bool:
@@ -50,7 +54,8 @@ class Judgement:
         for sample in samples[1:]:
             del sample["alignment"]
         shuffled = None if math.isnan(self.shuffled_loss) else self.shuffled_loss  # JSON has no NaN
-        return {"values": self.values, "shuffled_loss": shuffled, "uses_source": self.uses_source, "samples": samples}
+        body = {"values": self.values, "shuffled_loss": shuffled, "uses_source": self.uses_source, "samples": samples}
+        return {**body, "texts": list(self.texts)} if self.texts else body
 
 
 class Judge(Protocol):
@@ -101,9 +106,11 @@ class TextJudge:
             loss = _stream_loss(model, split)
         else:
             loss = _mean_loss(model, split, _plan(split, self.recipe), shuffled=False)
+        opened = LanguageModel(OpenedModel(TorchStepper(model), self.prepared.vocabularies, self.recipe))
+        texts = tuple(one.text for one in opened.sample(_TEXTS, length=_TEXT_LENGTH))
         model.train()
         values = {"loss": loss, "perplexity": math.exp(min(loss, 700.0)), "bits_per_symbol": loss / math.log(2)}
-        return Judgement(values, math.nan, [])
+        return Judgement(values, math.nan, [], texts=texts)
 
 
 def _plan(split: PreparedSplit, recipe: Recipe) -> BatchPlan:

@@ -34,21 +34,22 @@ def pairs(folder: Path, words: list[str]) -> dict[str, Any]:
             "encoder": {"size": 12, "embedding": 8, "dropout": 0.2},
             "decoder": {"size": 16, "embedding": 8, "dropout": 0.2, "cell": "lstm"},
         },
-        "training": {"batch_tokens": 40},
+        "training": {"batch_tokens": 40, "precision": "fp32"},
     }
 
 
 def running_text(folder: Path, words: list[str]) -> dict[str, Any]:
-    """Running text, whose state is carried from update to update, and averaged weights."""
+    """Running text, whose state is carried from update to update, averaged weights, and dropout of every kind in bfloat16."""
+    thinning = {"weight_dropout": 0.2, "embedding_dropout": 0.1, "output_dropout": 0.3}
     (folder / "text.txt").write_text("".join(f"{word}\n" for word in words), encoding="utf-8")
     return {
         "data": {"train": str(folder / "text.txt"), "text": "stream"},
         "model": {
             "encoder": None,
-            "decoder": {"size": 16, "layers": 2, "embedding": 8, "dropout": 0.2, "locked": True, "cell": "lstm"},
+            "decoder": {"size": 16, "layers": 2, "embedding": 8, "dropout": 0.2, "locked": True, "cell": "lstm"} | thinning,
             "bridge": {"kind": "none"},
         },
-        "training": {"batch_size": 4, "stretch": 10, "averaging": {"decay": 0.9}},
+        "training": {"batch_size": 4, "stretch": 10, "averaging": {"decay": 0.9}, "precision": "bf16"},
     }
 
 
@@ -68,7 +69,6 @@ def recipe(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequ
         "label_smoothing": 0.1,
         "validation": {"every_steps": 7, "examples": 4},
         "checkpoint": {"steps": INTERVAL},
-        "precision": "fp32",
         "threads": 1,
     }
     path = folder / "recipe.yaml"

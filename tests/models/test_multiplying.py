@@ -6,7 +6,7 @@ from torch import Tensor, nn
 
 from seqloom.models import multiplying as module
 from seqloom.models.encoder_decoder import EncoderDecoder
-from seqloom.models.multiplying import BrainMultiplier, Linear, Multiplier, multiplier, multiplying
+from seqloom.models.multiplying import BrainMultiplier, Linear, Multiplier, current_multiplier, multiplying
 
 from .architectures import ARCHITECTURES, PLAIN, Architecture
 from .harness import PLAIN_ONES, assert_same, batch_for, build_random
@@ -71,11 +71,11 @@ def test_a_layer_and_its_gradients_are_near_those_of_full_precision(bias: bool) 
 def test_the_precision_ends_with_its_context() -> None:
     with multiplying("bf16"):
         with multiplying("fp32"):
-            assert type(multiplier()) is Multiplier
-        assert type(multiplier()) is BrainMultiplier
+            assert type(current_multiplier()) is Multiplier
+        assert type(current_multiplier()) is BrainMultiplier
     with pytest.raises(ZeroDivisionError), multiplying("bf16"):
         _ = 1 / 0
-    assert type(multiplier()) is Multiplier
+    assert type(current_multiplier()) is Multiplier
 
 
 @pytest.mark.usefixtures("native")

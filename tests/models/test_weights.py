@@ -19,7 +19,8 @@ SOME = pytest.mark.parametrize(
 
 
 def recipe_of(architecture: Architecture, seed: int = 1) -> Recipe:
-    data = Data.model_validate({"builtin": "dates", "vocabularies": {"shared": True}})
+    pairs, text = {"builtin": "dates", "vocabularies": {"shared": True}}, {"train": "book.txt", "text": "lines"}
+    data = Data.model_validate(pairs if architecture.reads else text)
     return Recipe(data=data, model=architecture.section, seed=seed, device="cpu")
 
 

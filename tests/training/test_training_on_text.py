@@ -111,7 +111,7 @@ def test_the_average_follows_the_weights_and_can_stand_in_for_them(book: Path) -
     before = weight_arrays(model)
     with torch.no_grad():
         for parameter in model.parameters():
-            parameter += 1.0
+            parameter.add_(1.0)
     average.update(1000)
     moved = weight_arrays(model)
     with average.in_place():

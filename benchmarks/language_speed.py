@@ -1,0 +1,110 @@
+"""How fast language models train and write here: a 2 x 650 LSTM over 10,000 words, 64 streams from a 2 x 512 character LSTM.
+
+    python benchmarks/language_speed.py [--threads 2]
+
+Symbols and weights are random: neither changes the work. Training is given as a share of the rate at which this machine
+multiplies 1024 x 1024 matrices, sampled between the rounds; medians over the rounds.
+"""
+
+import argparse
+import json
+import os
+import statistics
+import time
+from typing import Any
+
+import numpy as np
+import torch
+
+from seqloom.backends import OpenedModel
+from seqloom.bench.counting import BatchShape, count_operations
+from seqloom.bench.measuring import MatrixRates, peak_mb, precision_here
+from seqloom.data.batches import Padded, StreamBatch
+from seqloom.data.examples import Origin
+from seqloom.data.vocabulary import build_vocabulary
+from seqloom.language import LanguageModel
+from seqloom.models.encoder_decoder import build_model
+from seqloom.models.stepper import TorchStepper
+from seqloom.recipe import recipe_from
+from seqloom.recipe.sections import Recipe
+from seqloom.training.loop import update
+from seqloom.training.machine import computing
+from seqloom.training.optimisation import build_optimiser
+
+WORDS, ROWS, STRETCH = 10_000, 64, 35
+ROUNDS, UPDATES = 5, 4
+STREAMS, LENGTH = 64, 200
+
+
+def recipe(size: int) -> Recipe:
+    """Two LSTM layers with tied weights."""
+    decoder = {"cell": "lstm", "size": size, "layers": 2, "embedding": size, "tied": "output", "dropout": 0.5}
+    model = {"encoder": None, "decoder": decoder, "bridge": {"kind": "none"}}
+    return recipe_from({"data": {"train": "none", "text": "stream"}, "model": model})
+
+
+def batch(generator: np.random.Generator, *, fresh: bool) -> StreamBatch:
+    """A stretch of random words in all rows."""
+    words = generator.integers(3, WORDS, (ROWS, STRETCH + 1))
+    lengths = np.full(ROWS, STRETCH)
+    origins = (Origin("random", 1),) * ROWS
+    weights = np.ones(ROWS, dtype=np.float32)
+    return StreamBatch({}, Padded(words[:, 1:], lengths), weights, origins, words[:, 0], fresh, np.zeros(ROWS, dtype=np.int64))
+
+
+def training() -> dict[str, Any]:
+    """Updates of the word model."""
+    wanted = recipe(650)
+    sizes = {"target": WORDS}
+    model = build_model(wanted, sizes).train()
+    optimiser = build_optimiser(wanted.training.optimiser, model, 1e-3)
+    precision = precision_here("auto")
+    generator, rates, seconds, carried = np.random.default_rng(1), MatrixRates(), [], None
+    for number in range(ROUNDS * UPDATES + 1):
+        stretch = batch(generator, fresh=number == 0)
+        began = time.perf_counter()
+        _, carried = update(model, [stretch], optimiser, wanted, step=number, precision=precision, carried=carried)
+        seconds.append(time.perf_counter() - began)
+        if number % UPDATES == 0:
+            rates.sample(3)
+    tokens = ROWS * STRETCH
+    operations = count_operations(wanted.model, sizes, BatchShape(ROWS, 0, tokens, 0)).total
+    spent = statistics.median(seconds[1:])
+    gflops = operations / spent / 1e9
+    return {
+        "tokens_per_second": round(tokens / spent),
+        "mflop_per_token": round(operations / tokens / 1e6, 1),
+        "gflops": round(gflops, 1),
+        "matrix_gflops": round(rates.gflops[precision], 1),
+        "share": round(gflops / rates.gflops[precision], 3),
+        "precision": precision,
+        "peak_mb": round(peak_mb()),
+    }
+
+
+def writing() -> dict[str, Any]:
+    """Characters that the character model writes in all streams together."""
+    wanted = recipe(512)
+    symbols = build_vocabulary(wanted.data.vocabularies.target, ["".join(map(chr, range(33, 98)))])
+    model = build_model(wanted, {"target": symbols.size})
+    opened = LanguageModel(OpenedModel(TorchStepper(model), {"target": symbols}, wanted))
+    opened.sample(STREAMS, length=10)
+    rates = []
+    for _ in range(ROUNDS):
+        began = time.perf_counter()
+        written = opened.sample(STREAMS, length=LENGTH)
+        rates.append(sum(len(one.symbols) for one in written) / (time.perf_counter() - began))
+    return {"streams": STREAMS, "characters_per_second": round(statistics.median(rates))}
+
+
+def main() -> None:
+    """Measure both and print one object each."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--threads", type=int, default=os.cpu_count())
+    with computing(parser.parse_args().threads):
+        print(json.dumps({"training": training(), "threads": torch.get_num_threads()}), flush=True)
+        print(json.dumps({"writing": writing(), "threads": torch.get_num_threads()}), flush=True)
+
+
+if __name__ == "__main__":
+    main()
