@@ -136,7 +136,7 @@ def row(found: dict[str, Any]) -> str:
 def main() -> None:
     """Train or pick up a run, then measure it."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("name", choices=sorted(path.stem for path in RECIPES.glob("*.yaml")))
+    parser.add_argument("name", choices=sorted(path.stem for name in CUTS for path in RECIPES.glob(f"{name}-*.yaml")))
     parser.add_argument("--data", type=Path, required=True, help="the folder of the data set")
     parser.add_argument("--runs", type=Path, required=True, help="where run folders and cut texts are kept")
     parser.add_argument("--threads", type=int, default=os.cpu_count())
