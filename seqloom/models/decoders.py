@@ -107,6 +107,11 @@ class RecurrentDecoder(nn.Module):
         parts += [section.size] if self.uses.feed else []
         widths: list[Sequence[int]] = [parts, *[[section.size]] * (section.layers - 1)]
         self.cells = nn.ModuleList(build_cell(section, width) for width in widths)
+        if not memory_sizes:
+            # Embeddings have length 1, where other inputs have entries around 1. Drawn like this, what a symbol contributes to
+            # a gate starts with variance 1: a language model then learns from the first updates on. Beside a source it does
+            # harm: a decoder that hears its own symbols so loudly learns to attend later.
+            nn.init.normal_(self.get_parameter("cells.0.inputs.0.weight"))
         self.combine = Linear(section.size + self.bridge.context_size, section.size, bias=False) if self.uses.combined else None
         if self.combine is not None:
             nn.init.xavier_uniform_(self.combine.weight)
