@@ -1,6 +1,6 @@
-"""How the cost of data grows: prepare invented pairs (BPE, 8,000 pieces a side), open the cache, make the batches of an epoch.
+"""How the cost of data grows: prepare invented pairs (8,000 symbols a side), open the cache, make the batches of an epoch.
 
-    python benchmarks/preparation.py 30000 300000 1000000 3000000
+    python benchmarks/preparation.py 30000 300000 1000000 3000000 [--kind words]
 
 One line for each number of pairs, each measured in a process of its own with an empty cache in a temporary folder.
 """
@@ -48,7 +48,7 @@ def write_pairs(path: Path, pairs: int) -> None:
             )
 
 
-def measure(path: Path) -> dict[str, float]:
+def measure(path: Path, kind: str) -> dict[str, float]:
     """Prepare a file of pairs, open it again, and make all batches of an epoch."""
     from seqloom.data.batches import plan_epoch
     from seqloom.data.corpus import Corpus
@@ -56,7 +56,7 @@ def measure(path: Path) -> dict[str, float]:
     from seqloom.recipe import recipe_from
     from seqloom.training.plans import batch_lengths
 
-    pieces = {"kind": "bpe", "size": PIECES}
+    pieces = {"kind": kind, "size": PIECES}
     body = {"data": {"train": str(path), "vocabularies": {"source": pieces, "target": pieces}}}
     corpus = Corpus(recipe_from(body).data, 1)
     moments = [time.perf_counter()]
@@ -78,17 +78,20 @@ def main() -> None:
     """Measure every number of pairs in a process of its own."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("pairs", type=int, nargs="*", default=[30_000, 300_000, 1_000_000])
+    parser.add_argument(
+        "--kind", default="bpe", help="of both vocabularies; learning the pieces of bpe takes as long for few pairs"
+    )
     parser.add_argument("--file", type=Path, help=argparse.SUPPRESS)  # what the process of one number measures
     wanted = parser.parse_args()
     if wanted.file is not None:
-        print(json.dumps(measure(wanted.file)))
+        print(json.dumps(measure(wanted.file, wanted.kind)))
         return
     with tempfile.TemporaryDirectory() as folder:
         for pairs in wanted.pairs:
             path = Path(folder) / f"{pairs}.tsv"
             write_pairs(path, pairs)
             environment = {**os.environ, "SEQLOOM_CACHE": str(Path(folder) / f"cache-{pairs}")}
-            command = [sys.executable, __file__, "--file", str(path)]
+            command = [sys.executable, __file__, "--file", str(path), "--kind", wanted.kind]
             done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True)
             found = json.loads(done.stdout)
             spent = found["prepare_seconds"] + found["plan_seconds"] + found["batches_seconds"]
