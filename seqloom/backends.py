@@ -6,11 +6,13 @@ from pathlib import Path
 from typing import Protocol
 
 from seqloom.data.batches import Batch, Padded
+from seqloom.data.oracles import Oracle
 from seqloom.data.vocabulary import Vocabulary
 from seqloom.errors import MissingExtraError, UsageError
 from seqloom.processor import InferencePrecision
 from seqloom.readings import Studied
 from seqloom.recipe import Recipe
+from seqloom.recipe.sections import AttentionBridge
 from seqloom.runs import RunFolder
 from seqloom.search.contracts import FloatArray, IntArray, State, Stepper
 
@@ -18,8 +20,8 @@ from seqloom.search.contracts import FloatArray, IntArray, State, Stepper
 class SourceStepper(Stepper, Protocol):
     """A stepper that can also read sources and score whole targets."""
 
-    def start(self, sources: Mapping[str, Padded], count: int) -> State:
-        """Read the sources of `count` sentences; one row each."""
+    def start(self, sources: Mapping[str, Padded], count: int, oracle: Mapping[str, Oracle] | None = None) -> State:
+        """Read the sources of `count` sentences; one row each. oracle: sources in which attention looks where it is told."""
         ...
 
     def score(self, batch: Batch) -> FloatArray:
@@ -64,6 +66,12 @@ def open_model(path: Path, *, precision: InferencePrecision = "fp32", shortlist:
         raise UsageError(
             f"{path}: a shortlist takes the most frequent target symbols, but those of this run are learnt parts of words, "
             "which are not in the order of their frequency. Leave the shortlist out"
+        )
+    bridge = run.recipe.model.bridge
+    if shortlist is not None and isinstance(bridge, AttentionBridge) and bridge.copy:
+        raise UsageError(
+            f"{path}: a shortlist keeps rare symbols from being written, and this run copies them from the source. "
+            "Leave the shortlist out"
         )
     weights, _ = run.load_weights()
     try:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from seqloom.classes import Classes
 from seqloom.errors import DataError, MissingExtraError, UsageError
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ HIGHER_IS_BETTER: Mapping[str, bool] = {
 _BUCKETS = 5
 _BLEU_ORDER = 4
 _TOO_SHORT = "no reference has four words in a row, which is what BLEU counts, so it is 0 for any output"
+_CLASSES = "the targets are classes, one symbol each, and a class is right or wrong, however alike two names are"
 
 
 @dataclass(frozen=True)
@@ -63,7 +65,8 @@ class Evaluation:
 
     by_length: a mapping per group of source lengths, `from` and `to` (both inclusive), `count`, and the metrics by name.
     silent: metrics that say nothing about these items, with the reason. They have a value, since programs rely on every
-    name being there, but people should not be shown it.
+    name being there, but people should not be shown it. classes: which classes are found and which are confused, if all
+    targets are classes, one symbol each.
     """
 
     metrics: Mapping[str, float]
@@ -71,11 +74,18 @@ class Evaluation:
     signatures: Mapping[str, str]
     by_length: tuple[Mapping[str, float], ...]
     silent: Mapping[str, str] = field(default_factory=dict)
+    classes: Classes | None = None
 
     @property
     def telling(self) -> list[str]:
         """The names of the metrics that say something."""
         return [name for name in self.metrics if name not in self.silent]
+
+    @property
+    def unsaid(self) -> dict[str, str]:
+        """Why metrics say nothing, by their names; those with one reason together, between commas."""
+        reasons = dict.fromkeys(self.silent.values())
+        return {", ".join(name for name in self.silent if self.silent[name] == reason): reason for reason in reasons}
 
     def as_json(self) -> dict[str, Any]:
         """Return the evaluation as JSON-ready data."""
@@ -85,19 +95,32 @@ class Evaluation:
             "signatures": dict(self.signatures),
             "by_length": [dict(bucket) for bucket in self.by_length],
             "silent": dict(self.silent),
+            **({} if self.classes is None else {"classes": self.classes.as_json()}),
         }
 
 
 def evaluate(items: Sequence[Item], names: Sequence[str] = ALL) -> Evaluation:
     """Compute the named metrics over all items, and by source length."""
     measures = _measure_all(items, names)
+    silent = {name: measure.silent for name, measure in measures.items() if measure.silent}
+    classes = _classes(items)
+    if classes is not None:
+        silent = {name: _CLASSES for name in names if name != "exact_match"}
     return Evaluation(
         metrics={name: measure.over_all() for name, measure in measures.items()},
         count=len(items),
         signatures={name: measure.signature for name, measure in measures.items()},
         by_length=tuple(_by_length(items, measures)),
-        silent={name: measure.silent for name, measure in measures.items() if measure.silent},
+        silent=silent,
+        classes=classes,
     )
+
+
+def _classes(items: Sequence[Item]) -> Classes | None:
+    """What was wanted and what was written, if every target is one symbol."""
+    if any(len(item.references) > 1 or len(item.references_symbols[0]) != 1 for item in items):
+        return None
+    return Classes.of((item.references[0], item.hypothesis) for item in items)
 
 
 def silence(name: str, references: Sequence[str]) -> str:

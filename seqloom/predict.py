@@ -10,18 +10,21 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
+import numpy.typing as npt
 
 from seqloom.backends import OpenedModel, SourceStepper, open_model
 from seqloom.data.batches import Batch, IntArray, Padded
 from seqloom.data.examples import Example, Origin
+from seqloom.data.oracles import Entry, Oracle, Positions, Steps, Unit, parse_steps
 from seqloom.data.prepared import SOURCE, TARGET
+from seqloom.data.vectors import as_text, parse_vector
 from seqloom.data.vocabulary import Encoded, Vocabulary
 from seqloom.errors import DataError, UsageError
 from seqloom.metrics import Item
 from seqloom.predictions import Alignment, Candidate, Prediction
 from seqloom.processor import InferencePrecision
 from seqloom.recipe import Recipe
-from seqloom.recipe.sections import Beam, Exhaustive, Sample, Search
+from seqloom.recipe.sections import AttentionBridge, Beam, Exhaustive, Sample, Search, VectorSource
 from seqloom.search.contracts import Hypothesis, State, Stepper
 from seqloom.search.dispatch import run
 from seqloom.search.ensembles import Ensemble, EnsembleState
@@ -31,6 +34,9 @@ from seqloom.symbols import UNKNOWN
 
 Input = str | Mapping[str, Any] | Example
 """What one may ask a prediction for: a text, a mapping with `source` and perhaps `features`, or an example."""
+
+Told = str | Sequence[Any] | npt.NDArray[np.floating] | Entry | None
+"""What one may say of where to look, for one input: an alignment, a list of distributions, or nothing. See `data.oracles`."""
 
 BATCH_SIZE = 64
 _MOST_ROWS = 640
@@ -82,6 +88,8 @@ class Predictor:
         self._combined: Stepper = models[0].stepper if len(models) == 1 else Ensemble(self._steppers)
         self.vocabularies: Mapping[str, Vocabulary] = models[0].vocabularies
         self.recipe: Recipe = models[0].recipe
+        self._bridges = {model.recipe.model.bridge.kind: model.recipe.model.bridge for model in models}
+        self._copies = _agree_on_copying(models, language_model)
         self.fusion_weight = None if language_model is None else weight
         self._language_model: SourceStepper | None = None
         if language_model is not None:
@@ -106,6 +114,11 @@ class Predictor:
         for folder, model in zip(folders, models, strict=True):
             _require_source(folder, model)
         for folder, model in zip(folders[1:], models[1:], strict=True):
+            if model.recipe.data.sources != models[0].recipe.data.sources:
+                raise UsageError(
+                    f"{folder}: it reads another kind of source than {folders[0]}. "
+                    "Train the members of an ensemble on the same data"
+                )
             for name, vocabulary in models[0].vocabularies.items():
                 if model.vocabularies[name].to_json() != vocabulary.to_json():
                     raise UsageError(
@@ -129,18 +142,22 @@ class Predictor:
         prefix: str = "",
         batch_size: int = BATCH_SIZE,
         first: int = 0,
+        oracle: Sequence[Told] | None = None,
+        oracle_unit: Unit = "symbols",
         progress: Progress = lambda count: None,
     ) -> list[Prediction]:
         """The best outputs for each input, in the order of the inputs.
 
         A result depends neither on its neighbours nor on `nbest`. prefix: what every output must begin with. first: the
         number of the first input in a longer stream: what sampling draws for an input depends on its number alone. A blank
-        source has an empty output: no model has learnt what to say to nothing.
+        source has an empty output: no model has learnt what to say to nothing. oracle: for each input, where attention has to
+        look (A10): None, an alignment "0-0 2-1", or per output step a distribution or None; oracle_unit: over what.
         """
         section = search or self.recipe.search
         _check_nbest(nbest, section)
         examples = [_example(one, number) for number, one in enumerate(inputs)]
         encoded = [self._encode(example) for example in examples]
+        told = self._told(oracle, examples, encoded, oracle_unit)
         forced = self._forced(prefix)
         found: list[list[Hypothesis]] = [[]] * len(examples)
         asked = np.asarray([index for index, example in enumerate(examples) if not _is_blank(example)], dtype=np.int64)
@@ -148,7 +165,8 @@ class Predictor:
         together = max(1, min(batch_size, _MOST_ROWS // _width(section)))
         for start in range(0, len(order), together):
             chosen = order[start : start + together]
-            hypotheses = self._search([encoded[one] for one in chosen], first + chosen, section, forced)
+            steps = [told[one] for one in chosen]
+            hypotheses = self._search([encoded[one] for one in chosen], first + chosen, section, forced, steps)
             for index, ranked in zip(chosen, hypotheses, strict=True):
                 found[index] = ranked
             progress(len(chosen))
@@ -157,24 +175,48 @@ class Predictor:
             for example, source, hypotheses in zip(examples, encoded, found, strict=True)
         ]
 
-    def predict_stream(self, inputs: Iterable[Input], **wishes: Any) -> Iterator[Prediction]:
-        """Predictions for a stream of any length, in order, taking the wishes that `predict` takes."""
-        remaining = iter(inputs)
+    def predict_stream(
+        self, inputs: Iterable[Input], *, oracle: Iterable[Told] | None = None, at_once: int = _CHUNK, **wishes: Any
+    ) -> Iterator[Prediction]:
+        """Predictions for a stream of any length, in order, taking the wishes that `predict` takes.
+
+        at_once: read so many inputs before the first of them is answered.
+        """
+        remaining, entries = iter(inputs), None if oracle is None else iter(oracle)
         first = 0
-        while chunk := list(itertools.islice(remaining, _CHUNK)):
-            yield from self.predict(chunk, first=first, **wishes)
+        while chunk := list(itertools.islice(remaining, at_once)):
+            told = None if entries is None else list(itertools.islice(entries, len(chunk)))
+            if told is not None and len(told) < len(chunk):
+                raise DataError(
+                    f"the oracle has {first + len(told)} entries, but there are more inputs. "
+                    "Give one for each input, null (or an empty line) where the model may look for itself"
+                )
+            yield from self.predict(chunk, first=first, oracle=told, **wishes)
             first += len(chunk)
+        if entries is not None and any(True for _ in entries):
+            raise DataError(f"the oracle has more entries than the {first} inputs. Give one for each input")
 
     def tolerant(self, examples: Iterable[Example]) -> list[Example]:
         """Examples of a data set, without the features that training never saw: they count as absent, as in preparation."""
-        known = set(self.vocabularies[SOURCE].features)
+        known = set(self.vocabularies[SOURCE].features if SOURCE in self.vocabularies else ())
         return [replace(one, features=tuple(feature for feature in one.features if feature in known)) for one in examples]
 
     def _encode(self, example: Example) -> Encoded:
+        source, text = self.recipe.data.sources.source, example.sources[SOURCE]
+        if isinstance(source, VectorSource):
+            return _encode_vector(example, source.size)
+        vocabulary = self.vocabularies[SOURCE]
         try:
-            return self.vocabularies[SOURCE].encode_source(example.sources[SOURCE], example.features)
+            encoded = vocabulary.encode_source(text, example.features)
         except DataError as problem:
             raise DataError(f"{example.origin}: {problem}") from problem
+        return vocabulary.told_apart(encoded, text) if self._copies else encoded
+
+    def _encode_targets(self, texts: Sequence[str], sources: Sequence[Encoded]) -> list[IntArray]:
+        vocabulary = self.vocabularies[TARGET]
+        if not self._copies:
+            return vocabulary.encode_targets(texts)
+        return [vocabulary.encode_copying(text, source.copies) for text, source in zip(texts, sources, strict=True)]
 
     def _forced(self, prefix: str) -> IntArray:
         ids = self.vocabularies[TARGET].encode_targets([prefix])[0]
@@ -187,10 +229,35 @@ class Predictor:
             raise UsageError(f"prefix {prefix!r}: it has symbols that are not on the shortlist. Make the shortlist longer")
         return ids
 
-    def _search(self, encoded: Sequence[Encoded], keys: IntArray, section: Search, forced: IntArray) -> list[list[Hypothesis]]:
+    def _told(
+        self, oracle: Sequence[Told] | None, examples: Sequence[Example], encoded: Sequence[Encoded], unit: Unit
+    ) -> list[Steps]:
+        """What each input is told, checked against its source; nothing without an oracle."""
+        if oracle is None:
+            return [{}] * len(examples)
+        for kind, bridge in self._bridges.items():
+            if not isinstance(bridge, AttentionBridge):
+                raise UsageError(
+                    f"an oracle says where attention looks, and a model with the bridge {kind} does not look. "
+                    "Use a run with `bridge: {kind: attention}`, or leave the oracle out"
+                )
+        if len(oracle) != len(examples):
+            raise UsageError(f"the oracle has {len(oracle)} entries for {len(examples)} inputs. Give one for each, or None")
+        entries = [one if isinstance(one, Entry) else Entry(one, f"oracle {index + 1}") for index, one in enumerate(oracle)]
+        return [
+            parse_steps(entry, _positions(unit, example, source))
+            for entry, example, source in zip(entries, examples, encoded, strict=True)
+        ]
+
+    def _search(
+        self, encoded: Sequence[Encoded], keys: IntArray, section: Search, forced: IntArray, told: Sequence[Steps]
+    ) -> list[list[Hypothesis]]:
         source = Padded.of([one.ids for one in encoded])
         vocabulary = self.vocabularies[TARGET]
-        limits = np.maximum(longest_outputs(section, source.lengths), len(forced) + 1)
+        longest = longest_outputs(section, source.lengths)
+        if vocabulary.whole:  # a class: one symbol, no fewer and no more, and `end`
+            section, longest = section.model_copy(update={"minimum_length": 1}), np.full_like(longest, 2)
+        limits = np.maximum(longest, len(forced) + 1)
         request = Request(
             limits=limits,
             keys=np.asarray(keys, dtype=np.int64),
@@ -198,10 +265,12 @@ class Predictor:
             forbid=np.asarray([*map(vocabulary.find, section.forbid), *vocabulary.feature_ids], dtype=np.int64),
             source_lengths={SOURCE: source.lengths},
         )
-        return run(self._combined, self._start({SOURCE: source}, len(encoded)), section, request)
+        oracle = Oracle.of(told, width=source.values.shape[1], limits=limits)
+        start = self._start({SOURCE: source}, len(encoded), {} if oracle is None else {SOURCE: oracle})
+        return run(self._combined, start, section, request)
 
-    def _start(self, sources: Mapping[str, Padded], count: int) -> State:
-        states = tuple(stepper.start(sources, count) for stepper in self._steppers)
+    def _start(self, sources: Mapping[str, Padded], count: int, oracle: Mapping[str, Oracle]) -> State:
+        states = tuple(stepper.start(sources, count, oracle) for stepper in self._steppers)
         state = states[0] if len(states) == 1 else EnsembleState(states)
         return state if self._language_model is None else FusedState(state, self._language_model.start({}, count))
 
@@ -218,8 +287,8 @@ class Predictor:
             for name, weights in hypothesis.weights.items()
         }
         return Candidate(
-            text=vocabulary.decode(hypothesis.tokens),
-            tokens=vocabulary.symbols(hypothesis.tokens),
+            text=vocabulary.decode(hypothesis.tokens, source.copies),
+            tokens=vocabulary.symbols(hypothesis.tokens, source.copies),
             score=float(hypothesis.score),
             log_prob=float(hypothesis.log_prob),
             log_probs=tuple(float(one) for one in hypothesis.log_probs),
@@ -237,23 +306,22 @@ class Predictor:
         A language model that is fused in has no part in it.
         """
         vocabulary = self.vocabularies[TARGET]
-        sources = [self._encode(example).ids for example in examples]
-        targets = vocabulary.encode_targets([_target(example) for example in examples])
+        sources = [self._encode(example) for example in examples]
+        targets = self._encode_targets([_target(example) for example in examples], sources)
         found: list[Scored] = [Scored(0.0, (), ())] * len(examples)
-        order = np.argsort([len(one) for one in sources], kind="stable")
+        order = np.argsort([len(one.ids) for one in sources], kind="stable")
         for start in range(0, len(order), batch_size):
             chosen = order[start : start + batch_size]
             batch = Batch(
-                {SOURCE: Padded.of([sources[one] for one in chosen])},
+                {SOURCE: Padded.of([sources[one].ids for one in chosen])},
                 Padded.of([targets[one] for one in chosen]),
                 np.ones(len(chosen), dtype=np.float32),
                 tuple(examples[one].origin for one in chosen),
             )
             rows = self._score(batch)
             for index, row, length, labels in zip(chosen, rows, batch.labels.lengths, batch.labels.values, strict=True):
-                found[index] = Scored(
-                    float(row[:length].sum()), vocabulary.symbols(labels[:length]), tuple(map(float, row[:length]))
-                )
+                symbols = vocabulary.symbols(labels[:length], sources[index].copies)
+                found[index] = Scored(float(row[:length].sum()), symbols, tuple(map(float, row[:length])))
             progress(len(chosen))
         return found
 
@@ -267,21 +335,40 @@ class Predictor:
     def items(self, examples: Sequence[Example], predictions: Sequence[Prediction]) -> list[Item]:
         """What metrics need of each prediction. References are the texts as given, not as the vocabulary would spell them.
 
-        A reference symbol outside the vocabulary can never be matched: two unknowns need not be the same.
+        A reference symbol outside the vocabulary can never be matched: two unknowns need not be the same. Those that a model
+        can copy are known from the source.
         """
-        vocabulary = self.vocabularies[TARGET]
-        targets = vocabulary.encode_targets([_target(example) for example in examples])
-        written = vocabulary.encode_targets([prediction.text for prediction in predictions])
+        sources = [self._encode(example) for example in examples]
+        targets = self._encode_targets([_target(example) for example in examples], sources)
+        written = self._encode_targets([prediction.text for prediction in predictions], sources)
         return [
             Item(
                 hypothesis=prediction.text,
                 references=(_target(example),),
                 hypothesis_symbols=tuple(symbols.tolist()),
                 references_symbols=(tuple(-1 if symbol == UNKNOWN else symbol for symbol in target.tolist()),),
-                source_length=len(self._encode(example).ids),
+                source_length=len(source.ids),
             )
-            for example, prediction, target, symbols in zip(examples, predictions, targets, written, strict=True)
+            for example, source, prediction, target, symbols in zip(
+                examples, sources, predictions, targets, written, strict=True
+            )
         ]
+
+
+def _agree_on_copying(models: Sequence[OpenedModel], language_model: OpenedModel | None) -> bool:
+    """Whether the models copy symbols that no vocabulary has."""
+    copying = {isinstance(one.recipe.model.bridge, AttentionBridge) and one.recipe.model.bridge.copy for one in models}
+    if len(copying) > 1:
+        raise UsageError(
+            "some of these models copy symbols of the source (`copy: true`) and some do not, so they cannot vote on symbols. "
+            "Use models that agree on it"
+        )
+    if language_model is not None and True in copying:
+        raise UsageError(
+            "a model that copies (`copy: true`) writes symbols that a language model does not know, so none can be fused in. "
+            "Leave the language model out"
+        )
+    return True in copying
 
 
 def _require_source(folder: str | Path, model: OpenedModel) -> None:
@@ -323,7 +410,29 @@ def _example(one: Input, number: int) -> Example:
             if unknown or SOURCE not in one:
                 raise UsageError(f"input {number + 1}: expected the keys `source` and perhaps `features`, found {sorted(one)}")
             features = one.get("features", ())
-            return Example({SOURCE: str(one[SOURCE])}, None, Origin("input", number + 1), features=_features(features))
+            source = as_text(one[SOURCE]) or str(one[SOURCE])
+            return Example({SOURCE: source}, None, Origin("input", number + 1), features=_features(features))
+
+
+def _encode_vector(example: Example, size: int) -> Encoded:
+    """A vector as a model reads it: one position with all its numbers. A blank one is never read."""
+    text = example.sources[SOURCE]
+    if example.features:
+        raise DataError(
+            f"{example.origin}: features are symbols in front of a text, and the source is a vector. Leave them out"
+        )
+    try:
+        vector = parse_vector(text, size) if text.strip() else np.zeros(size, dtype=np.float32)
+    except ValueError as problem:
+        raise DataError(f"{example.origin}: {problem}. Give as many numbers as the recipe's `data.sources` says") from problem
+    return Encoded(vector[None], ("vector",), ((0, len(text)),))
+
+
+def _positions(unit: Unit, example: Example, source: Encoded) -> Positions:
+    """The positions of a source that an oracle may name."""
+    if unit == "words":
+        return Positions.words(example.sources[SOURCE], source.spans)
+    return Positions.symbols(len(source.ids))
 
 
 _NOTHING = Candidate(text="", tokens=(), score=0.0, log_prob=0.0, log_probs=())

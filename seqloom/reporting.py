@@ -38,16 +38,17 @@ def collect_report(path: Path, *, most: int = 2000, progress: Callable[[int], No
     names = evaluation.telling
     margins = intervals(items, names)
     chosen = run.recipe.training.validation.metric
-    ranked = _ranked(examples, predictions, sentence_scores(items, chosen if chosen in names else "cer"))
+    ranked = _ranked(examples, predictions, sentence_scores(items, _ranking(chosen, names)))
     return views.Report(
         title=path.name,
         summary=dict(jars(run.recipe))["task"],
         facts=_facts(run, len(examples), split),
-        notes=[*_notes(run), *(f"{name} is not shown: {reason}." for name, reason in evaluation.silent.items())],
+        notes=[*_notes(run), *(f"Not shown: {names}. Reason: {reason}." for names, reason in evaluation.unsaid.items())],
         metrics=[views.Metric(name, evaluation.metrics[name], margins[name], evaluation.signatures[name]) for name in names],
         panels=_panels(run, names),
         validation=_validation_rows(run, names),
         by_length=[{key: row[key] for key in row if key not in evaluation.silent} for row in evaluation.by_length],
+        classes=evaluation.classes,
         best=ranked[:_EXTREMES],
         worst=ranked[-_EXTREMES:][::-1],
         maps=[one.prediction for one in _varied(ranked, _MAPS)],
@@ -89,6 +90,11 @@ def _examples(run: RunFolder, most: int | None) -> tuple[str, list[Example]]:
         if examples:
             return split, examples
     raise RunError(f"{run.path}: its recipe has neither test nor validation examples to report on")
+
+
+def _ranking(chosen: str, names: Sequence[str]) -> str:
+    """The metric that tells good outputs from bad ones: the recipe's own if it can, else the finest that can."""
+    return next(name for name in (chosen, "cer", *names) if name in names)
 
 
 def _ranked(examples: Sequence[Example], predictions: Sequence[Prediction], scores: Sequence[float]) -> list[views.Example]:

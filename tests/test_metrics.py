@@ -12,6 +12,7 @@ from typing import Any, get_args
 import pytest
 import sacrebleu
 
+from seqloom.classes import Confusion
 from seqloom.errors import DataError, MissingExtraError, UsageError
 from seqloom.metrics import ALL, HIGHER_IS_BETTER, Item, Name, better, evaluate, intervals, sentence_scores
 from seqloom.recipe.sections import Metric
@@ -254,7 +255,41 @@ def test_five_thousand_items_take_well_under_a_second() -> None:
 
 
 def test_bleu_is_silent_where_no_reference_has_four_words() -> None:
-    short = Item("a b c", ("a b c",), ("a",), (("a",),), 3)
+    short = Item("a b c", ("a b c",), ("a", "b", "c"), (("a", "b", "c"),), 3)
     assert evaluate([short]).telling == [name for name in ALL if name != "bleu"]
     assert evaluate([short]).metrics["bleu"] == 0
     assert not evaluate([short, Item("a b c d", ("a b c d",), ("a",), (("a",),), 4)]).silent
+
+
+def class_items(*pairs: tuple[str, str]) -> list[Item]:
+    """Items of wanted and written classes."""
+    return [Item(written, (wanted,), (written,), ((wanted,),), 3) for wanted, written in pairs]
+
+
+def test_classes_are_counted_where_every_target_is_one_symbol() -> None:
+    found = evaluate(class_items(("yes", "yes"), ("yes", "no"), ("yes", "yes"), ("not sure", "no"), ("no", "no")))
+    assert found.classes is not None
+    assert found.telling == ["exact_match"]
+    assert list(found.unsaid) == ["symbol_error_rate, cer, wer, bleu, chrf"]
+    assert found.classes.accuracy == found.metrics["exact_match"] == 60
+    assert found.classes.names == ["yes", "no", "not sure"]
+    yes, no, unsure = found.classes.qualities
+    assert [yes.wanted, yes.written, yes.precision, yes.recall, yes.f1] == pytest.approx([3, 2, 100, 200 / 3, 80])
+    assert [no.precision, no.recall, no.f1] == pytest.approx([100 / 3, 100, 50])
+    assert (unsure.written, unsure.precision, unsure.recall, unsure.f1) == (0, None, 0, 0)
+    assert found.classes.macro_f1 == pytest.approx((80 + 50 + 0) / 3)
+    assert found.classes.confusions == [Confusion("not sure", "no", 1), Confusion("yes", "no", 1)]
+    assert found.classes.table(["yes", "no"]) == [[2, 1], [0, 1]]
+    assert json.loads(json.dumps(found.as_json()))["classes"]["confusions"][0]["written"] == "no"
+
+
+def test_a_class_that_was_never_wanted_has_no_recall_and_no_part_in_the_mean() -> None:
+    classes = evaluate(class_items(("a", "a"), ("a", "what"))).classes
+    assert classes is not None
+    assert [(one.name, one.recall) for one in classes.qualities] == [("a", 50), ("what", None)]
+    assert classes.macro_f1 == pytest.approx(200 / 3)
+
+
+def test_longer_targets_are_no_classes() -> None:
+    assert evaluate([*class_items(("a", "a")), item("ab", "ab")]).classes is None
+    assert "classes" not in evaluate([item("ab", "ab")]).as_json()

@@ -343,3 +343,70 @@ def test_what_cannot_be_fused_is_refused_with_a_remedy(tiny_run: Path, tiny_lang
 def test_a_language_model_has_nothing_to_predict_from(tiny_language_run: Path) -> None:
     with pytest.raises(UsageError, match=rf"{tiny_language_run}: is a language model, which has no source.* --fuse"):
         Predictor.load(tiny_language_run)
+
+
+# --- told where to look ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("search", [Greedy(), Beam(width=1), Sample(count=1, seed=3)], ids=["greedy", "beam", "sample"])
+def test_told_its_own_weights_a_model_says_the_same(predictor: Predictor, search: Search) -> None:
+    # One output is followed: with more of them, all would be told what the best one looked at.
+    free = predictor.predict(WORDS, search=search)
+    assert_same(predictor.predict(WORDS, search=search, oracle=[one.alignment["source"].mean for one in free]), free)
+
+
+@every_search
+def test_told_to_look_elsewhere_a_model_writes_what_is_there(predictor: Predictor, search: Search) -> None:
+    backwards = ["2-0 1-1 0-2", "0-0 1-1 2-2", None]
+    turned = predictor.predict(["abc", "abc", "abc"], search=search, oracle=backwards)
+    weights = turned[0].alignment["source"].weights[0]
+    np.testing.assert_allclose(weights[:3], np.eye(3)[::-1], atol=1e-6)
+    if not isinstance(search, Sample):
+        assert [one.text for one in turned] == ["CBA", "ABC", "ABC"]
+
+
+@pytest.mark.parametrize("precision", ["bf16", "int8"])
+def test_an_oracle_is_followed_in_other_precisions_too(tiny_run: Path, precision: InferencePrecision) -> None:
+    [turned] = Predictor.load(tiny_run, precision=precision).predict(["abc"], oracle=["2-0 1-1 0-2"])
+    assert turned.text == "CBA"
+    np.testing.assert_allclose(turned.alignment["source"].weights[0, :3], np.eye(3)[::-1], atol=1e-6)
+
+
+def test_an_oracle_of_some_is_no_matter_of_their_neighbours(predictor: Predictor) -> None:
+    oracle: list[Any] = ["1-0 0-1" if number % 2 else None for number in range(len(WORDS) - 2)]
+    words = WORDS[: len(oracle)]
+    whole = predictor.predict(words, oracle=oracle)
+    assert_same(predictor.predict(words, oracle=oracle, batch_size=3), whole)
+    free = predictor.predict(words)
+    assert_same([one for one, entry in zip(whole, oracle, strict=True) if entry is None], free[::2])
+    assert_same(list(predictor.predict_stream(words, oracle=iter(oracle), at_once=5)), whole)
+
+
+def test_words_of_the_source_stand_for_their_symbols(predictor: Predictor) -> None:
+    loud = {"source": "abc", "features": ["loud"]}
+    [told] = predictor.predict([loud], oracle=["0-0"], oracle_unit="words")
+    assert told.alignment["source"].symbols[0] == "<loud>"
+    np.testing.assert_allclose(told.alignment["source"].weights[0, 0], [0, 1 / 3, 1 / 3, 1 / 3], atol=1e-6)
+
+
+def test_members_of_an_ensemble_are_told_the_same(tiny_run: Path, predictor: Predictor) -> None:
+    both = Predictor.load(tiny_run, tiny_run)
+    assert_same(both.predict(["abc"], oracle=["2-0 1-1 0-2"]), predictor.predict(["abc"], oracle=["2-0 1-1 0-2"]))
+
+
+def test_what_an_oracle_cannot_say_is_one_clear_sentence(predictor: Predictor) -> None:
+    with pytest.raises(DataError, match="oracle 2: the pair 3-0 names source position 3, but the source has 3 symbols"):
+        predictor.predict(["abc", "abc"], oracle=[None, "3-0"])
+    with pytest.raises(UsageError, match="the oracle has 1 entries for 2 inputs"):
+        predictor.predict(["abc", "abc"], oracle=["0-0"])
+    with pytest.raises(DataError, match="the oracle has 1 entries, but there are more inputs"):
+        list(predictor.predict_stream(["abc", "abc"], oracle=["0-0"]))
+    with pytest.raises(DataError, match="more entries than the 1 inputs"):
+        list(predictor.predict_stream(["abc"], oracle=["0-0", None]))
+
+
+def test_a_model_that_does_not_look_cannot_be_told_where(tiny_recipe: dict[str, Any], tmp_path: Path) -> None:
+    blind = {**tiny_recipe["model"], "bridge": {"kind": "initial"}}
+    train({**tiny_recipe, "model": blind, "training": {**tiny_recipe["training"], "steps": 2}}, tmp_path / "blind")
+    with pytest.raises(UsageError, match="with the bridge initial does not look"):
+        Predictor.load(tmp_path / "blind").predict(["abc"], oracle=["0-0"])

@@ -70,7 +70,11 @@ class _Products:
 
 def count_operations(model: sections.Model, vocabulary_sizes: dict[str, int], shape: BatchShape) -> Operations:
     """Operations of a recipe's model on a batch of the given shape."""
-    products = _encoder(model.encoder) + _bridge(model) + _decoder(model, vocabulary_sizes["target"])
+    products = (
+        _encoder(model.encoder, vocabulary_sizes.get("source", 0))
+        + _bridge(model)
+        + _decoder(model, vocabulary_sizes["target"])
+    )
     multiplications = (
         products.sentence * shape.sentences
         + products.source * shape.source_positions
@@ -84,25 +88,36 @@ def _cell(section: sections.Recurrence, input_size: int) -> int:
     return _GATES[section.cell] * section.size * (input_size + section.size)
 
 
-def _encoder(section: sections.TextEncoder | None) -> _Products:
+def _encoder(section: sections.TextEncoder | sections.DenseEncoder | None, input_size: int) -> _Products:
     if section is None:
         return _Products()
+    if isinstance(section, sections.DenseEncoder):
+        return _Products(source=section.size * (input_size + (section.layers - 1) * section.size))
     directions = 2 if section.bidirectional else 1
     widths = [section.embedding] + [section.memory_size] * (section.layers - 1)
     return _Products(source=directions * sum(_cell(section, width) for width in widths))
 
 
 def _decoder(model: sections.Model, vocabulary_size: int) -> _Products:
-    """Cells, the combined vector and the output layer; what a bridge brings in at every step costs here too."""
+    """Cells, the combined vector and the output layer; what a bridge brings in at every step costs here too.
+
+    Of `inputs: own` and `mixed`, the pass that finds out what the decoder writes is not counted: only training has it.
+    """
     section, bridge = model.decoder, model.bridge
     size, gates = section.size, _GATES[section.cell]
-    products = _cell(section, section.embedding) + (section.layers - 1) * _cell(section, size) + vocabulary_size * size
+    products = _cell(section, section.embedding) + (section.layers - 1) * _cell(section, size)
+    seen = size  # by the output layer
     if isinstance(bridge, sections.AttentionBridge):
         context = _context_size(model)
-        products += gates * size * context if "input" in bridge.into else 0
+        products += gates * size * context * sum(use in bridge.into for use in ("input", "concatenated"))
         products += size * (size + context) if "combined" in bridge.into else 0
-        products += vocabulary_size * context if "output" in bridge.into else 0
         products += gates * size * size if bridge.feed else 0
+        seen += context if "output" in bridge.into or "concatenated" in bridge.into else 0
+        products += seen if bridge.copy else 0
+    products += vocabulary_size * seen
+    if isinstance(section.inputs, sections.DistributionInputs):
+        # The distribution that the next step is given is found in the loop, once more for the loss; then its mean embedding.
+        products += vocabulary_size * (seen + section.embedding)
     return _Products(target=products)
 
 
@@ -141,8 +156,17 @@ def _attention(section: sections.Attention, query: int, memory: int) -> _Product
             return _Products(source=memory * query, pair=query + memory)
         case sections.Additive(size=size) | sections.Concat(size=size):
             return _Products(source=memory * size, target=query * size, pair=size + memory)
+        case sections.Projected(size=size, layers=layers):
+            further = (layers - 1) * size * size
+            return _Products(source=memory * size + further, target=query * size + further, pair=size + memory)
         case sections.MultiHead(size=size):
             return _Products(source=2 * memory * size, target=query * size + size * size, pair=2 * size)
+        case sections.Local(score=score, centre=centre):
+            # What says where to look is a layer as wide as the query, and one unit. Positions beyond the window cost, too.
+            place = query * query + query if centre == "predictive" else 0
+            return _attention(score, query, memory) + _Products(target=place)
+        case sections.Hard(score=score):
+            return _attention(score, query, memory)
         case _:
             assert_never(section)
 
@@ -153,6 +177,6 @@ def _memory_size(model: sections.Model) -> int:
 
 def _context_size(model: sections.Model) -> int:
     bridge = model.bridge
-    if isinstance(bridge, sections.AttentionBridge) and isinstance(bridge.attention, sections.MultiHead):
-        return bridge.attention.size
+    if isinstance(bridge, sections.AttentionBridge):
+        return sections.context_size(bridge.attention, _memory_size(model))
     return _memory_size(model)

@@ -73,7 +73,13 @@ def _of_recipe(path: str) -> "Diagnosis":
         raise UsageError(f"{path}: its data is built in ({data.builtin}); there are no files to check")
     named = {"train": data.train, "validation": data.validation, "test": data.test}
     splits = {name: files for name, files in named.items() if files is not None}
-    return examine(splits, format=data.format, columns=data.columns, maximum_length=data.maximum_length)
+    return examine(
+        splits,
+        format=data.format,
+        columns=data.columns,
+        maximum_length=data.maximum_length,
+        source=data.sources.source,
+    )
 
 
 def _show(diagnosis: "Diagnosis") -> None:

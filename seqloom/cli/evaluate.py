@@ -1,6 +1,7 @@
 """`seqloom evaluate`."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from seqloom.cli.options import (
     BatchSize,
@@ -22,6 +23,11 @@ from seqloom.cli.options import (
     progress_bar,
 )
 from seqloom.errors import UsageError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from seqloom.classes import Classes
 
 
 def evaluate(
@@ -46,7 +52,8 @@ def evaluate(
         seqloom evaluate runs/words --precision int8
 
     Exact match; symbol, character and word error rates; BLEU and chrF: all in percent. A phoneme error rate is the symbol
-    error rate; the g2p field's "WER" is 100 - exact match.
+    error rate; the g2p field's "WER" is 100 - exact match. Where every target is one symbol, a class, exact match is the
+    accuracy; a table says which classes are found and which are confused.
     """
     from seqloom.cli.searching import choose_search
     from seqloom.metrics import evaluate as measure
@@ -78,6 +85,42 @@ def evaluate(
         table.add_row(name, *(f"{values[name]:.2f}" for values in (evaluation.metrics, *evaluation.by_length)))
     console = open_console()
     console.print(table)
-    notes = {**evaluation.signatures, **{name: f"not shown: {reason}" for name, reason in evaluation.silent.items()}}
-    for name, note in notes.items():
+    notes = {name: evaluation.signatures[name] for name in evaluation.telling}
+    for name, note in {**notes, **{names: f"not shown: {reason}" for names, reason in evaluation.unsaid.items()}}.items():
         console.print(f"{name}: {note}", style="dim", highlight=False, markup=False, soft_wrap=True)
+    if evaluation.classes is not None:
+        _print_classes(console, evaluation.classes)
+
+
+_MOST_CLASSES = 20
+_MOST_CONFUSIONS = 10
+
+
+def _print_classes(console: "Console", classes: "Classes") -> None:
+    """Tables of the most frequent classes and confusions; --json has all."""
+    from rich.table import Table
+    from rich.text import Text  # a class is called what it is called, square brackets and all
+
+    found = Table(box=None, padding=(0, 2, 0, 0))
+    found.add_column("class")
+    for title in ("wanted", "written", "precision", "recall", "f1"):
+        found.add_column(title, justify="right")
+    qualities = classes.qualities
+    for one in qualities[:_MOST_CLASSES]:
+        shares = ("-" if share is None else f"{share:.2f}" for share in (one.precision, one.recall, one.f1))
+        found.add_row(Text(one.name), f"{one.wanted:,}", f"{one.written:,}", *shares)
+    console.print()
+    console.print(found)
+    left = len(qualities) - _MOST_CLASSES
+    more = f"; {left:,} rarer classes are not shown (--json has all)" if left > 0 else ""
+    console.print(f"macro f1: {classes.macro_f1:.2f}, the mean of all wanted classes{more}", style="dim", highlight=False)
+    if not classes.confusions:
+        return
+    confused = Table(box=None, padding=(0, 2, 0, 0))
+    for title in ("wanted", "written instead"):
+        confused.add_column(title)
+    confused.add_column("times", justify="right")
+    for pair in classes.confusions[:_MOST_CONFUSIONS]:
+        confused.add_row(Text(pair.wanted), Text(pair.written), f"{pair.count:,}")
+    console.print()
+    console.print(confused)

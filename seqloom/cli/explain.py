@@ -2,12 +2,15 @@
 
 import warnings
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from seqloom.cli.options import BeamWidth, Feature, Json, Run, print_json
+from seqloom.cli.options import BeamWidth, Feature, Json, OracleUnit, OracleUnitOption, Run, print_json
 from seqloom.errors import UsageError
+
+if TYPE_CHECKING:
+    from seqloom.data.oracles import Entry
 
 
 def explain(
@@ -18,6 +21,11 @@ def explain(
     ),
     beam: BeamWidth = None,
     feature: Feature = None,
+    oracle: Annotated[
+        str | None,
+        typer.Option("--oracle", metavar="ALIGNMENT|FILE", help="Where attention has to look, such as '0-0 2-1'; or a file."),
+    ] = None,
+    oracle_unit: OracleUnitOption = OracleUnit.SYMBOLS,
     units: Annotated[
         str | None,
         typer.Option(
@@ -31,27 +39,42 @@ def explain(
     Examples:
         seqloom explain runs/demo "le 3 mai 1979" --out map.html
         seqloom explain runs/demo "2009年12月31日" --feature ja --out map.png
+        seqloom explain runs/hindi "Main ghar ja raha hoon" --oracle "0-0 4-1 2-2 3-2 1-3"
         seqloom explain runs/book "To be, or not to be" --out next.html
         seqloom explain runs/book "To be, or not to be" --units top --out units.html
 
-    HTML shows all outputs of the beam to choose from, and values when one points at a cell. For a language model (.html or
+    HTML shows all outputs of the beam to choose from, and values when one points at a cell. With --oracle the weights are
+    those that you hand in, as in `predict`, and the output is what the model says to them. For a language model (.html or
     .json): what it expected at every symbol, or with --units what hidden units show; top: the most selective ones.
     """
     from seqloom.cli.texts import is_text_run
 
     if is_text_run(run):
-        if beam is not None or feature:
+        if beam is not None or feature or oracle is not None:
             raise UsageError(
-                "--beam and --feature are for models that read a source; this one is a language model. Leave them out"
+                "--beam, --feature and --oracle are for models that read a source; this one is a language model. Leave them out"
             )
         explain_text(run, text, out, units, json=json)
         return
     if units is not None:
         raise UsageError("--units is for language models; this run reads a source. Leave it out")
-    _explain_source(run, text, out, beam, feature, json=json)
+    told = None if oracle is None else _entries(oracle)
+    source = {"source": text, "features": feature or []}
+    _explain_source(run, source, out, beam, {"oracle": told, "oracle_unit": oracle_unit.value}, json=json)
 
 
-def _explain_source(run: str, text: str, out: Path, beam: int | None, feature: list[str] | None, *, json: bool) -> None:
+def _entries(oracle: str) -> "list[Entry]":
+    """What is told about the one input: an alignment or a list as it stands, or the entries of a file."""
+    from seqloom.data.oracles import parse_entry, read_oracle
+
+    if not Path(oracle).exists() and (oracle.lstrip().startswith("[") or set(oracle) <= set("0123456789- ")):
+        return [parse_entry(oracle, "--oracle")]
+    return list(read_oracle(oracle))
+
+
+def _explain_source(
+    run: str, source: dict[str, Any], out: Path, beam: int | None, wishes: dict[str, Any], *, json: bool
+) -> None:
     from seqloom.cli.searching import choose_search
     from seqloom.predict import Predictor
     from seqloom.recipe.sections import Beam
@@ -60,7 +83,7 @@ def _explain_source(run: str, text: str, out: Path, beam: int | None, feature: l
     predictor = Predictor.load(run)
     search = choose_search(predictor.recipe.search, beam={"width": beam})
     nbest = search.width if isinstance(search, Beam) else 1
-    prediction = predictor.predict([{"source": text, "features": feature or []}], search=search, nbest=nbest)[0]
+    prediction = predictor.predict([source], search=search, nbest=nbest, **wishes)[0]
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", MissingFontWarning)
         written = write_map(prediction, out)

@@ -85,6 +85,23 @@ Shortlist = Annotated[
 ]
 
 
+class OracleUnit(StrEnum):
+    """What the source positions of an oracle count."""
+
+    SYMBOLS = "symbols"
+    WORDS = "words"
+
+
+OracleUnitOption = Annotated[
+    OracleUnit,
+    typer.Option(
+        "--oracle-unit",
+        metavar="symbols|words",
+        help="With --oracle: its source positions count symbols of the vocabulary, or words between spaces.",
+    ),
+]
+
+
 def open_predictor(
     runs: Sequence[str],
     fuse: str | None = None,
@@ -205,7 +222,8 @@ def _pairs_of(predictor: "Predictor", file: str, columns: str | None, chosen: "F
     own = "tsv" if data.format == "text" or data.builtin else data.format
     known = not isinstance(files, str) or ending_format(files) is not None
     kind = own if chosen == "auto" and not known else chosen
-    examples = list(read_examples(files, format=kind, columns=parse_columns(columns) or data.columns))
+    named = parse_columns(columns) or data.columns
+    examples = list(read_examples(files, format=kind, columns=named, source=data.sources.source))
     if not examples:
         raise DataError(f"{file}: holds no examples. Give a file with at least one pair")
     return examples

@@ -17,6 +17,8 @@ from seqloom.cli.options import (
     Fuse,
     FusionWeight,
     Json,
+    OracleUnit,
+    OracleUnitOption,
     PrecisionOption,
     PredictionPrecision,
     Shortlist,
@@ -85,6 +87,13 @@ def predict(
     attention: Annotated[
         Path | None, typer.Option("--attention", metavar="FILE", help="Save all attention weights to this .npz file.")
     ] = None,
+    oracle: Annotated[
+        str | None,
+        typer.Option(
+            "--oracle", metavar="FILE", help="Where attention has to look: an alignment or weights for each input, or null."
+        ),
+    ] = None,
+    oracle_unit: OracleUnitOption = OracleUnit.SYMBOLS,
     batch_size: BatchSize = 64,
     json: Json = False,
 ) -> None:
@@ -96,11 +105,17 @@ def predict(
         seqloom predict runs/a runs/b input.txt --beam 10 --nbest 3 --json
         seqloom predict runs/demo input.txt --fuse runs/language-model --weight 0.3
         seqloom predict runs/words input.txt --precision int8 --shortlist 3000
+        seqloom predict runs/words input.txt --oracle alignments.txt --oracle-unit words
 
     With --nbest above 1, plain output has columns: line number, rank, score, text. CSV, JSON lines and Parquet are known by
     their ending. In other files a whole line is the source, unless --columns names tab-separated ones. A line break in an
     output is written as \n, so that output i belongs to input i; --json gives it as it is.
+
+    An oracle replaces the attention weights. Its line i is for input i: an alignment source-target from 0 such as
+    0-0 4-1 2-2 3-2 1-3, or as JSON a list with a distribution over the source, or null, for each output step. A .json file
+    is one list of such entries. Where nothing is said, the model looks for itself.
     """
+    from seqloom.data.oracles import read_oracle
     from seqloom.data.sources import read_sources
 
     runs, source = _split_places(places)
@@ -113,9 +128,12 @@ def predict(
         common={"minimum_length": minimum_length, "forbid": tuple(forbid) if forbid else None},
     )
     stream = sys.stdin.buffer if source == "-" else source
-    usual = predictor.recipe.data.columns
-    sources = read_sources(stream, parse_columns(columns), format=parse_format(format), usual=usual)
+    data = predictor.recipe.data
+    sources = read_sources(
+        stream, parse_columns(columns), format=parse_format(format), usual=data.columns, source=data.sources.source
+    )
     examples = _with_features(sources, feature)
+    entries = None if oracle is None else read_oracle(oracle)
     with progress_bar("predicting", None) as advance, _attention_file(attention) as kept:
         wishes: dict[str, Any] = {
             "search": search,
@@ -123,13 +141,12 @@ def predict(
             "prefix": prefix,
             "batch_size": batch_size,
             "progress": advance,
+            "oracle": entries,
+            "oracle_unit": oracle_unit.value,
         }
-        answers = (  # one by one where a person waits for each
-            (predictor.predict([example], first=number, **wishes)[0] for number, example in enumerate(examples))
-            if source == "-" and sys.stdin.isatty()
-            else predictor.predict_stream(examples, **wishes)
-        )
-        for number, prediction in enumerate(answers):
+        if source == "-" and sys.stdin.isatty():  # a person waits for each answer
+            wishes["at_once"] = 1
+        for number, prediction in enumerate(predictor.predict_stream(examples, **wishes)):
             _print(prediction, number, most, json=json)
             if kept is not None:
                 kept.add(number, prediction)

@@ -5,6 +5,7 @@ Letters: B examples in a batch, L positions, S source positions, T target positi
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -32,10 +33,12 @@ class Padded:
         return real
 
     @classmethod
-    def of(cls, sequences: Sequence[IntArray]) -> "Padded":
-        """Pad sequences of ids to the longest of them."""
+    def of(cls, sequences: Sequence[npt.NDArray[Any]]) -> "Padded":
+        """Pad sequences of ids [L], or of vectors [L, D], to the longest of them."""
         lengths = np.asarray([len(one) for one in sequences], dtype=np.int64)
-        values = np.zeros((len(sequences), max(1, int(lengths.max(initial=1)))), dtype=np.int64)
+        vectors = bool(len(sequences)) and sequences[0].ndim > 1
+        shape = (len(sequences), max(1, int(lengths.max(initial=1))), *(sequences[0].shape[1:] if vectors else ()))
+        values = np.zeros(shape, dtype=np.float32 if vectors else np.int64)
         values[np.arange(values.shape[1])[None, :] < lengths[:, None]] = np.concatenate(sequences) if len(sequences) else []
         return cls(values, lengths)
 

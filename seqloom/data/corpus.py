@@ -83,7 +83,8 @@ class Corpus:
         if self.data.text is not None:
             # A paragraph's end belongs to a running text, but a blank line is no sentence.
             return read_text(files, blank=self.data.text == "stream")
-        return read_examples(files, format=self.data.format, columns=self.data.columns)
+        data = self.data
+        return read_examples(files, format=data.format, columns=data.columns, source=data.sources.source)
 
     def _shares(self) -> sections.Split:
         """The shares of `train` that go elsewhere: none for a split that has files of its own."""

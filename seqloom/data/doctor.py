@@ -33,7 +33,8 @@ from seqloom.data.ledger import Ledger, as_lengths
 from seqloom.data.lines import BYTE_ORDER_MARK, DAMAGE, open_bytes
 from seqloom.data.records import Example, Problem, ProblemCode
 from seqloom.data.tables import FIRST_TWO
-from seqloom.recipe.sections import Aligned, Columns, Files
+from seqloom.data.vectors import TEXT
+from seqloom.recipe.sections import Aligned, Columns, Files, Source
 
 __all__ = ["Diagnosis", "Finding", "Severity", "SplitSummary", "Spread", "examine"]
 
@@ -52,6 +53,7 @@ _REFUSED: dict[ProblemCode, str] = {
     "empty-side": "pairs have an empty side",
     "blank-line": "lines are blank",
     "bad-weight": "weights are not usable numbers",
+    "bad-vector": "sources are not vectors of the size that the recipe says",
     "unequal-lines": "pairs of aligned files differ in their number of lines",
 }
 
@@ -115,6 +117,7 @@ def examine(
     format: Format = "auto",  # noqa: A002
     columns: Columns = FIRST_TWO,
     maximum_length: int = 500,
+    source: Source = TEXT,
 ) -> Diagnosis:
     """Examine the files of each split (`train`, `validation`, `test`).
 
@@ -128,7 +131,9 @@ def examine(
     # Training first: other splits are held against it. All streams are made before one is read, so that a file that is
     # missing is missed at once.
     ordered = sorted(splits, key=lambda name: name != TRAIN)
-    streams = {name: stream_examples(splits[name], format=format, columns=columns, report=collect) for name in ordered}
+    streams = {
+        name: stream_examples(splits[name], format=format, columns=columns, report=collect, source=source) for name in ordered
+    }
     checks: list[Check] = [*patterns(), NormalForms(), UnseenCharacters(), Copies(), Headers()]
     ledgers = {name: _read_split(name, stream, checks) for name, stream in streams.items()}
 

@@ -10,21 +10,28 @@ from typing import Literal
 from seqloom.data.formats import Format, stream_examples, stream_text
 from seqloom.data.records import Example, Origin, Problem
 from seqloom.data.tables import FIRST_TWO
+from seqloom.data.vectors import TEXT
 from seqloom.errors import DataError
-from seqloom.recipe.sections import Columns, Files, Split
+from seqloom.recipe.sections import Columns, Files, Source, Split
 
 __all__ = ["Example", "Format", "Origin", "SplitName", "read_examples", "read_text", "split_of", "splitter"]
 
 SplitName = Literal["train", "validation", "test"]
 
 
-def read_examples(files: Files, *, format: Format = "auto", columns: Columns = FIRST_TWO) -> Iterator[Example]:  # noqa: A002
-    """Read pairs from one or many files, one after the other, each with where it came from.
+def read_examples(
+    files: Files,
+    *,
+    format: Format = "auto",  # noqa: A002
+    columns: Columns = FIRST_TWO,
+    source: Source = TEXT,
+) -> Iterator[Example]:
+    """Read pairs from one or many files, one after the other, each with where it came from. source: what sources are.
 
     Files that are missing are refused at once, all else when it is reached. An empty side is an error, as is a blank line,
     except at the very end of a file.
     """
-    return stream_examples(files, format=format, columns=columns, report=_refuse)
+    return stream_examples(files, format=format, columns=columns, report=_refuse, source=source)
 
 
 def read_text(files: Files, *, blank: bool) -> Iterator[Example]:

@@ -9,8 +9,9 @@ from seqloom.data.lines import Line, read_lines, require_file
 from seqloom.data.records import Blanks, Example, Origin, Problem, Report, empty_side, is_empty
 from seqloom.data.structured import read_jsonl, read_parquet
 from seqloom.data.tables import read_csv, read_tsv
+from seqloom.data.vectors import TEXT, checked
 from seqloom.errors import UsageError
-from seqloom.recipe.sections import Aligned, Columns, Files
+from seqloom.recipe.sections import Aligned, Columns, Files, Source, VectorSource
 
 Format = Literal["auto", "tsv", "csv", "jsonl", "parquet", "text"]
 
@@ -25,8 +26,19 @@ _ENDINGS: dict[str, Format] = {
 }
 
 
-def stream_examples(files: Files, *, format: Format, columns: Columns, report: Report) -> Iterator[Example]:  # noqa: A002
+def stream_examples(
+    files: Files,
+    *,
+    format: Format,  # noqa: A002
+    columns: Columns,
+    report: Report,
+    source: Source = TEXT,
+) -> Iterator[Example]:
     """Read the examples of one or many files, one after the other. Missing files are refused at once, before reading."""
+    return checked(_stream(files, format, columns, report, source), source, report)
+
+
+def _stream(files: Files, format: Format, columns: Columns, report: Report, source: Source) -> Iterator[Example]:  # noqa: A002
     if isinstance(files, Aligned):
         return _stream_aligned(files, format, columns, report)
     names = paths_of(files)
@@ -38,7 +50,8 @@ def stream_examples(files: Files, *, format: Format, columns: Columns, report: R
     for name in names:
         require_file(name)
     kinds = [format_of(name) if format == "auto" else format for name in names]
-    return chain.from_iterable(read_file(name, kind, columns, report) for name, kind in zip(names, kinds, strict=True))
+    pairs = zip(names, kinds, strict=True)
+    return chain.from_iterable(read_file(name, kind, columns, report, source) for name, kind in pairs)
 
 
 def paths_of(files: str | tuple[str, ...]) -> tuple[str, ...]:
@@ -66,17 +79,18 @@ def _ending(file: str) -> str:
     return PurePath(file.removesuffix(".gz")).suffix.lower()
 
 
-def read_file(file: str, kind: Format, columns: Columns, report: Report) -> Iterator[Example]:
+def read_file(file: str, kind: Format, columns: Columns, report: Report, source: Source = TEXT) -> Iterator[Example]:
     """Read one file of a known format."""
+    numbers = isinstance(source, VectorSource)
     match kind:
         case "tsv":
             return read_tsv(file, columns, report)
         case "csv":
             return read_csv(file, columns, report)
         case "jsonl":
-            return read_jsonl(file, columns, report)
+            return read_jsonl(file, columns, report, numbers=numbers)
         case "parquet":
-            return read_parquet(file, columns, report)
+            return read_parquet(file, columns, report, numbers=numbers)
         case _:
             raise ValueError(f"{kind} is not the format of a single file")
 

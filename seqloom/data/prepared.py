@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -22,24 +23,24 @@ import numpy.typing as npt
 from seqloom.data.batches import Batch, FloatArray, IntArray, Padded, StreamBatch, StreamPlan
 from seqloom.data.corpus import SPLITS, Corpus, SplitName
 from seqloom.data.examples import Origin
-from seqloom.data.spool import SOURCE, TARGET, Chunk, Progress, SideEncoder, Spool, smallest
+from seqloom.data.spool import SOURCE, TARGET, Chunk, Progress, Spool, smallest
 from seqloom.data.vocabulary import Sequences, Vocabulary
 from seqloom.errors import DataError, RunError, WriteError
-from seqloom.recipe.sections import VocabularyFile
+from seqloom.recipe.sections import Data, VectorSource, VocabularyFile
 from seqloom.symbols import END
 
 __all__ = ["SOURCE", "TARGET", "Prepared", "PreparedSplit", "cache_folder", "prepare"]
 
-_VERSION = 3
+_VERSION = 4
 _DRAFT_SECONDS = 24 * 3600.0
 """A half-made preparation that nobody has touched for so long belongs to a process that was killed."""
 
 
 @dataclass(frozen=True)
 class PreparedSplit:
-    """One split, memory-mapped. sides: per side the flat ids and the N + 1 offsets into them."""
+    """One split, memory-mapped. sides: per side the flat ids (of vectors: rows of numbers) and the N + 1 offsets into them."""
 
-    sides: Mapping[str, tuple[npt.NDArray[np.unsignedinteger], IntArray]]
+    sides: Mapping[str, tuple[npt.NDArray[Any], IntArray]]
     weights: FloatArray
     places: IntArray  # [N, 2]: file number, line
     files: Sequence[str]
@@ -87,6 +88,8 @@ class PreparedSplit:
         lengths = ends - starts
         positions = np.arange(max(1, int(lengths.max())))
         real = positions[None, :] < lengths[:, None]
+        if flat.ndim > 1:
+            return Padded(flat[np.where(real, starts[:, None] + positions[None, :], 0)] * real[..., None], lengths)
         values = np.where(real, flat[np.where(real, starts[:, None] + positions[None, :], 0)] if len(flat) else 0, 0)
         return Padded(values.astype(np.int64), lengths)
 
@@ -173,7 +176,7 @@ def _from_files(corpus: Corpus) -> dict[str, Vocabulary]:
     return {
         name: Vocabulary.from_json(_text_of(section.file), where=section.file)
         for name, section in own.items()
-        if isinstance(section, VocabularyFile) and name in corpus.data.sides
+        if isinstance(section, VocabularyFile) and name in corpus.data.symbol_sides
     }
 
 
@@ -185,10 +188,11 @@ def _text_of(file: str) -> str:
 
 
 class _SideWriter:
-    """Appends sequences of ids to a file and remembers how long each is."""
+    """Appends sequences of ids, or of vectors of a width, to a file and remembers how long each is."""
 
-    def __init__(self, path: Path, kind: np.dtype[np.unsignedinteger]) -> None:
+    def __init__(self, path: Path, kind: np.dtype[Any], width: int | None = None) -> None:
         self.kind = kind
+        self.width = width
         self._stream = path.open("wb")
         self._lengths = [np.zeros(1, dtype=np.int64)]
 
@@ -204,15 +208,17 @@ class _SideWriter:
 
 
 class _SplitWriter:
-    """Writes one split into a folder, chunk by chunk. longest: examples with a longer side are left out and counted."""
+    """Writes one split into a folder, chunk by chunk. Examples with a side that is too long are left out and counted."""
 
-    def __init__(self, folder: Path, vocabularies: Mapping[str, Vocabulary], longest: int) -> None:
+    def __init__(self, folder: Path, vocabularies: Mapping[str, Vocabulary], data: Data) -> None:
         folder.mkdir()
         self._folder = folder
-        self._longest = longest
+        self._longest = sys.maxsize if data.text == "stream" else data.maximum_length
         self._sides = {
             name: _SideWriter(folder / f"{name}.ids", smallest(vocabulary.size)) for name, vocabulary in vocabularies.items()
         }
+        if isinstance(data.sources.source, VectorSource):
+            self._sides[SOURCE] = _SideWriter(folder / f"{SOURCE}.ids", np.dtype(np.float32), data.sources.source.size)
         self._files: Mapping[str, int] = {}
         self._weights = [np.zeros(0, dtype=np.float32)]
         self._places = [np.zeros((0, 2), dtype=np.int64)]
@@ -241,7 +247,8 @@ class _SplitWriter:
         np.save(self._folder / "weights.npy", np.concatenate(self._weights))
         names = list(self._files)
         kinds = {name: str(side.kind) for name, side in self._sides.items()}
-        return {"files": [names[file] for file in used], "dropped": self._dropped, "kinds": kinds}
+        widths = {name: side.width for name, side in self._sides.items() if side.width is not None}
+        return {"files": [names[file] for file in used], "dropped": self._dropped, "kinds": kinds, "widths": widths}
 
     def close(self) -> None:
         for side in self._sides.values():
@@ -252,16 +259,16 @@ def _write_splits(
     corpus: Corpus, spool: Spool, vocabularies: Mapping[str, Vocabulary], folder: Path, progress: Progress
 ) -> dict[SplitName, dict[str, object]]:
     """Encode all splits, each into a folder of its own."""
-    encoders = {name: SideEncoder(side, vocabularies[name]) for name, side in spool.sides.items()}
+    encoders = spool.encoders(vocabularies)
     writers: dict[SplitName, _SplitWriter] = {}
     running = corpus.data.text == "stream"
     with ExitStack() as opened:
         for split in filter(corpus.has, SPLITS):
-            writers[split] = _SplitWriter(folder / split, vocabularies, sys.maxsize if running else corpus.data.maximum_length)
+            writers[split] = _SplitWriter(folder / split, vocabularies, corpus.data)
             opened.callback(writers[split].close)
         for chunk in spool.chunks:
             sides = {name: encoder.encode(chunk.sides[name]) for name, encoder in encoders.items()}
-            if SOURCE in sides:
+            if SOURCE in vocabularies:
                 sides[SOURCE] = vocabularies[SOURCE].framed(sides[SOURCE], _known_features(chunk, vocabularies[SOURCE]))
             if running:
                 sides[TARGET] = _with_ends(sides[TARGET])
@@ -312,16 +319,18 @@ def _checksum(path: Path) -> int:
 
 
 def _open_split(folder: Path, facts: Mapping[str, object]) -> PreparedSplit:
-    kinds = facts["kinds"]
-    if not isinstance(kinds, dict):
+    kinds, widths = facts["kinds"], facts["widths"]
+    if not isinstance(kinds, dict) or not isinstance(widths, dict):
         raise ValueError("kinds")
     sides = {}
     for name, kind in kinds.items():
         offsets = np.load(folder / f"{name}.offsets.npy", mmap_mode="r")
         path = folder / f"{name}.ids"
-        flat: npt.NDArray[np.unsignedinteger] = np.zeros(0, dtype=np.uint16)
+        flat: npt.NDArray[Any] = np.zeros(0, dtype=kind)
         if path.stat().st_size:
             flat = np.memmap(path, dtype=kind, mode="r")
+        if name in widths:
+            flat = flat.reshape(-1, widths[name])
         if len(flat) != offsets[-1]:
             raise ValueError(f"{path.name} has {len(flat)} ids, expected {offsets[-1]}")
         sides[name] = (flat, offsets)

@@ -17,6 +17,7 @@ ProblemCode = Literal[
     "empty-side",
     "blank-line",
     "bad-weight",
+    "bad-vector",
     "unequal-lines",
 ]
 

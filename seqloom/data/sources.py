@@ -11,8 +11,9 @@ from seqloom.data.lines import ByteStream, Line, lines_of, read_lines
 from seqloom.data.records import Example, Origin, Problem, is_empty
 from seqloom.data.structured import jsonl_sources, parquet_sources
 from seqloom.data.tables import FIRST_TWO, Layout, Row, csv_rows, has_header, tsv_rows
+from seqloom.data.vectors import TEXT, checked
 from seqloom.errors import DataError, UsageError
-from seqloom.recipe.sections import Columns
+from seqloom.recipe.sections import Columns, Source, VectorSource
 
 
 def read_sources(
@@ -21,22 +22,35 @@ def read_sources(
     *,
     format: Format = "auto",  # noqa: A002
     usual: Columns = FIRST_TWO,
+    source: Source = TEXT,
 ) -> Iterator[Example]:
     """Read sources from a file or an open binary stream. A target is kept if it is given, features too.
 
     The ending tells CSV, JSON lines and Parquet; anything else is text: a whole line is the source, or with `columns` lines
-    are tab-separated. usual: the columns to look in if none are named, in all formats but text.
+    are tab-separated. usual: the columns to look in if none are named, in all formats but text. source: what sources are.
     """
+    found = _read(place, columns, format, usual, numbers=isinstance(source, VectorSource))
+    return checked(found, source, _refuse, blank=True)
+
+
+def _read(
+    place: str | Path | ByteStream,
+    columns: Columns | None,
+    format: Format,  # noqa: A002
+    usual: Columns,
+    *,
+    numbers: bool,
+) -> Iterator[Example]:
     file = str(place) if isinstance(place, str | Path) else "<stdin>"
     kind = _kind(file, columns) if format == "auto" else format
     if kind == "parquet":
-        return parquet_sources(_path(place), columns or usual, _refuse)
+        return parquet_sources(_path(place), columns or usual, _refuse, numbers=numbers)
     lines = read_lines(file, _refuse) if isinstance(place, str | Path) else lines_of(place, file, _refuse)
     match kind:
         case "text":
             return _plain_sources(file, lines, columns)
         case "jsonl":
-            return jsonl_sources(file, lines, columns or usual, _refuse)
+            return jsonl_sources(file, lines, columns or usual, _refuse, numbers=numbers)
         case "csv":
             return _table_sources(file, csv_rows(file, lines, _refuse), columns or usual, "comma-separated")
         case _:

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from seqloom.data.batches import FloatArray, IntArray
 from seqloom.data.corpus import Corpus, SplitName
 from seqloom.data.examples import Example
+from seqloom.data.vectors import parse_vector
 from seqloom.data.vocabulary import Sequences, Vocabulary, VocabularyBuilder, parts_of, sample_size, splits_at_spaces
 from seqloom.recipe import sections
 
@@ -133,6 +134,35 @@ class SpooledSide:
         self._stream.close()
 
 
+class SpooledVectors:
+    """The vectors of one side of all splits; like `SpooledSide`, without anything to count. size: numbers in a vector."""
+
+    def __init__(self, folder: Path, size: int) -> None:
+        folder.mkdir()
+        self._stream = (folder / "numbers").open("w+b")
+        self._size = size
+
+    def add(self, texts: Sequence[str], split: SplitName) -> Stretch:  # noqa: ARG002 (as `SpooledSide.add`)
+        """Write down a chunk of vectors, which are known to be some."""
+        start = self._stream.tell()
+        for text in texts:
+            self._stream.write(parse_vector(text, self._size).tobytes())
+        return Stretch(0, start, np.dtype(np.uint16), 0, len(texts))
+
+    def end_volume(self) -> None:
+        """There is nothing that would have to be brought to disk."""
+
+    def encode(self, stretch: Stretch) -> Sequences:
+        """A chunk's vectors, one position each."""
+        self._stream.seek(stretch.start)
+        numbers = np.frombuffer(self._stream.read(stretch.texts * self._size * 4), dtype=np.float32)
+        return Sequences(numbers.reshape(-1, self._size), np.ones(stretch.texts, dtype=np.int64))
+
+    def close(self) -> None:
+        """Close the file."""
+        self._stream.close()
+
+
 class SideEncoder:
     """Encodes the chunks of a spooled side in the order in which they were added, a volume's parts at a time."""
 
@@ -179,11 +209,16 @@ class Spool:
         self._corpus = corpus
         self._given = given
         self._builders: dict[str, VocabularyBuilder] = {}
-        self.sides = {name: self._side(name, folder / name) for name in corpus.data.sides}
+        self.sides: dict[str, SpooledSide | SpooledVectors] = {
+            name: self._side(name, folder / name) for name in corpus.data.sides
+        }
         self._features: set[str] = set()
         self.chunks: list[Chunk] = []
 
-    def _side(self, name: str, folder: Path) -> SpooledSide:
+    def _side(self, name: str, folder: Path) -> SpooledSide | SpooledVectors:
+        source = self._corpus.data.sources.source
+        if name == SOURCE and isinstance(source, sections.VectorSource):
+            return SpooledVectors(folder, source.size)
         if name in self._given:
             return SpooledSide(folder, by_words=self._given[name].by_words, builder=None, sample=0)
         wanted = self._corpus.data.vocabularies
@@ -237,7 +272,14 @@ class Spool:
                 found[name] = found[SOURCE]
             else:
                 found[name] = builder.build().with_features(sorted(self._features) if name == SOURCE else ())
-        return {name: found[name] for name in self.sides}
+        return {name: found[name] for name in self._corpus.data.symbol_sides}
+
+    def encoders(self, vocabularies: Mapping[str, Vocabulary]) -> dict[str, "SideEncoder | SpooledVectors"]:
+        """What encodes the chunks of each side."""
+        return {
+            name: side if isinstance(side, SpooledVectors) else SideEncoder(side, vocabularies[name])
+            for name, side in self.sides.items()
+        }
 
     def close(self) -> None:
         """Close all files."""

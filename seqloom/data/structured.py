@@ -22,6 +22,7 @@ from seqloom.data.records import (
     is_empty,
     weight_of,
 )
+from seqloom.data.vectors import as_text
 from seqloom.errors import MissingExtraError
 from seqloom.recipe.sections import Columns
 
@@ -30,12 +31,13 @@ _JSON_NAMES = {type(None): "null", bool: "a truth value", int: "a number", float
 
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """Under which names a record holds the parts of an example."""
+    """Under which names a record holds the parts of an example. numbers: whether its source may be a list of numbers."""
 
     source: str
     target: str
     weight: str | None
     features: tuple[str, ...]
+    numbers: bool = False
 
     @property
     def all(self) -> list[str]:
@@ -59,6 +61,7 @@ class _RefusedError(Exception):
 def example_of(record: Mapping[str, object], keys: Keys, origin: Origin, report: Report) -> Example | None:
     """Build an example from named values; a value that does not fit is reported."""
     try:
+        record = _with_text(record, keys)
         source, target = _side(record, keys.source, "source", origin), _side(record, keys.target, "target", origin)
         weight = 1.0 if keys.weight is None else _weight(record, keys.weight, origin)
         features = tuple(feature for key in keys.features for feature in _features(record, key, origin))
@@ -71,7 +74,7 @@ def example_of(record: Mapping[str, object], keys: Keys, origin: Origin, report:
 def source_of(record: Mapping[str, object], keys: Keys, origin: Origin, report: Report) -> Example | None:
     """Build what is to be predicted from: only the source must be there, and it may be empty or null."""
     try:
-        value = _value(record, keys.source, origin)
+        value = _value(_with_text(record, keys), keys.source, origin)
         source = "" if value is None else _text(value, keys.source, origin)
         given = record.get(keys.target)
         target = None if given is None or is_empty(text := _text(given, keys.target, origin)) else text
@@ -80,6 +83,12 @@ def source_of(record: Mapping[str, object], keys: Keys, origin: Origin, report: 
         report(refused.problem)
         return None
     return Example({"source": source}, target, origin, 1.0, features)
+
+
+def _with_text(record: Mapping[str, object], keys: Keys) -> Mapping[str, object]:
+    """The record with its vector as text, if it has one."""
+    text = as_text(record.get(keys.source)) if keys.numbers else None
+    return record if text is None else {**record, keys.source: text}
 
 
 def _side(record: Mapping[str, object], key: str, side: str, origin: Origin) -> str:
@@ -133,9 +142,9 @@ def _text(value: object, key: str, origin: Origin) -> str:
 # --- JSON lines -----------------------------------------------------------------------------------------------------
 
 
-def read_jsonl(file: str, columns: Columns, report: Report) -> Iterator[Example]:
-    """Read one JSON object from each line."""
-    keys = _json_keys(columns)
+def read_jsonl(file: str, columns: Columns, report: Report, *, numbers: bool = False) -> Iterator[Example]:
+    """Read one JSON object from each line. numbers: the source may be a list of numbers."""
+    keys = _json_keys(columns, numbers)
     blanks = Blanks(file, report)
     for number, line in read_lines(file, report):
         if line is None:
@@ -151,9 +160,11 @@ def read_jsonl(file: str, columns: Columns, report: Report) -> Iterator[Example]
             yield example
 
 
-def jsonl_sources(file: str, lines: Iterator[Line], columns: Columns, report: Report) -> Iterator[Example]:
+def jsonl_sources(
+    file: str, lines: Iterator[Line], columns: Columns, report: Report, *, numbers: bool = False
+) -> Iterator[Example]:
     """Read what is to be predicted from. A blank line is an empty source, so that it keeps its place."""
-    keys = _json_keys(columns)
+    keys = _json_keys(columns, numbers)
     for number, line in lines:
         origin = Origin(file, number)
         record = {keys.source: ""} if is_empty(line or "") else _json_object(line or "", origin, report)
@@ -161,13 +172,14 @@ def jsonl_sources(file: str, lines: Iterator[Line], columns: Columns, report: Re
             yield example
 
 
-def _json_keys(columns: Columns) -> Keys:
+def _json_keys(columns: Columns, numbers: bool) -> Keys:
     """Numbers mean nothing here: the keys are then source, target, weight, features."""
     return Keys(
         columns.source if isinstance(columns.source, str) else "source",
         columns.target if isinstance(columns.target, str) else "target",
         "weight" if isinstance(columns.weight, int) else columns.weight,
         tuple(dict.fromkeys(key if isinstance(key, str) else "features" for key in columns.features)),
+        numbers,
     )
 
 
@@ -189,18 +201,18 @@ def _json_object(line: str, origin: Origin, report: Report) -> dict[str, object]
 # --- Parquet --------------------------------------------------------------------------------------------------------
 
 
-def read_parquet(file: str, columns: Columns, report: Report) -> Iterator[Example]:
-    """Read the rows of a Parquet file, a batch at a time. Origins count rows from 1."""
-    return _read_parquet(file, columns, example_of, lambda keys: keys.all, report)
+def read_parquet(file: str, columns: Columns, report: Report, *, numbers: bool = False) -> Iterator[Example]:
+    """Read the rows of a Parquet file, a batch at a time. Origins count rows from 1. numbers: as in `read_jsonl`."""
+    return _read_parquet(file, columns, example_of, lambda keys: keys.all, report, numbers)
 
 
-def parquet_sources(file: str, columns: Columns, report: Report) -> Iterator[Example]:
+def parquet_sources(file: str, columns: Columns, report: Report, *, numbers: bool = False) -> Iterator[Example]:
     """Read what is to be predicted from; columns that prediction can do without may be missing."""
-    return _read_parquet(file, columns, source_of, lambda keys: [keys.source], report)
+    return _read_parquet(file, columns, source_of, lambda keys: [keys.source], report, numbers)
 
 
 def _read_parquet(
-    file: str, columns: Columns, build: _Build, required: Callable[[Keys], list[str]], report: Report
+    file: str, columns: Columns, build: _Build, required: Callable[[Keys], list[str]], report: Report, numbers: bool
 ) -> Iterator[Example]:
     """Read the rows. build: makes an example of a row; required: the columns that must be there."""
     try:
@@ -212,7 +224,7 @@ def _read_parquet(
         try:
             table = stack.enter_context(ParquetFile(stack.enter_context(_seekable(file))))
             names = list(table.schema_arrow.names)
-            keys = _parquet_keys(columns, names)
+            keys = _parquet_keys(columns, names, numbers)
             if missing := [repr(key) for key in required(keys) if key not in names]:
                 report(_missing_columns(missing, names, Origin(file, 0)))
                 return
@@ -233,14 +245,14 @@ def _seekable(file: str) -> ByteStream:
     return unpacked
 
 
-def _parquet_keys(columns: Columns, names: list[str]) -> Keys:
+def _parquet_keys(columns: Columns, names: list[str], numbers: bool) -> Keys:
     """Find the columns in the schema, by name or by number."""
 
     def name(column: int | str) -> str:
         return column if isinstance(column, str) else names[column - 1] if column <= len(names) else f"number {column}"
 
     weight = None if columns.weight is None else name(columns.weight)
-    return Keys(name(columns.source), name(columns.target), weight, tuple(map(name, columns.features)))
+    return Keys(name(columns.source), name(columns.target), weight, tuple(map(name, columns.features)), numbers)
 
 
 def _missing_columns(missing: list[str], names: list[str], origin: Origin) -> Problem:

@@ -3,15 +3,15 @@
 A vocabulary is a tokenizers pipeline (normaliser, splitter, model, decoder) whose first ids are `begin`, `end` and
 `unknown`, followed by the symbols of the text and, last, the features: leading source symbols such as a language tag.
 
-A corpus need not go through the pipeline text by text: in every kind but `characters` the symbols of a text are those of its
-words, one after the other, and words repeat. `parts_of` cuts texts into what can be encoded and counted once.
+A corpus need not go through the pipeline text by text: in most kinds (not `characters`, not `whole`) the symbols of a text
+are those of its words, one after the other, and words repeat. `parts_of` cuts texts into what can be encoded and counted once.
 """
 
 import json
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from typing import Any, assert_never
 
@@ -39,18 +39,26 @@ _SEQUENCE = 10_000
 
 @dataclass(frozen=True)
 class Encoded:
-    """One text as symbols: their ids, how a person reads them, and where each stands in the text (marks stand nowhere)."""
+    """One text as symbols: their ids, how a person reads them, and where each stands in the text (marks stand nowhere).
 
-    ids: IdArray
+    copies: symbols outside the vocabulary, as it would store them, by ids that they have in this text alone; none unless they
+    are told apart.
+    """
+
+    ids: npt.NDArray[Any]
     symbols: tuple[str, ...]
     spans: tuple[tuple[int, int], ...]
+    copies: Mapping[int, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Sequences:
-    """Many sequences of ids in two arrays. ids: one sequence after the other; lengths [N]: how long each is."""
+    """Many sequences of ids in two arrays. ids: one sequence after the other; lengths [N]: how long each is.
 
-    ids: IdArray
+    Sequences of vectors have a row of numbers for each position in the place of an id.
+    """
+
+    ids: npt.NDArray[Any]
     lengths: IdArray
 
     def __len__(self) -> int:
@@ -103,7 +111,7 @@ class Vocabulary:
         self._text_size = tokenizer.get_vocab_size()
         # An unknown word takes the space before it along; an unknown character has none.
         words = isinstance(tokenizer.model, models.WordLevel) and isinstance(tokenizer.decoder, decoders.Metaspace)
-        self._unknown = f"{_SPACE}<unknown>" if words else "<unknown>"
+        self._before_unknown = _SPACE if words else ""
         self._feature_ids = {feature: self._text_size + index for index, feature in enumerate(self.features)}
 
     @property
@@ -117,8 +125,14 @@ class Vocabulary:
 
     @property
     def by_words(self) -> bool:
-        """Whether the symbols of a text are those of its words: only `characters` has symbols for the spaces between."""
-        return not isinstance(self._tokenizer.pre_tokenizer, pre_tokenizers.Split)
+        """Whether the symbols of a text are those of its words: not in `characters` and `whole`, which keep the spaces."""
+        return not self.whole and not isinstance(self._tokenizer.pre_tokenizer, pre_tokenizers.Split)
+
+    @property
+    def whole(self) -> bool:
+        """Whether a text is one symbol, so that outputs are classes."""
+        splitter = self._tokenizer.pre_tokenizer
+        return splitter is not None and len(splitter.pre_tokenize_str("a b")) == 1
 
     @property
     def by_frequency(self) -> bool:
@@ -160,10 +174,34 @@ class Vocabulary:
         encoded = [Sequences.of([one.ids for one in chunk]) for chunk in chunks] or [Sequences.of([])]
         return Sequences(np.concatenate([one.ids for one in encoded]), np.concatenate([one.lengths for one in encoded]))
 
-    def decode(self, ids: Iterable[int]) -> str:
-        """The text that the symbols spell; `begin`, `end` and features spell nothing."""
-        written = [int(one) for one in ids if int(one) not in (BEGIN, END) and int(one) < self._text_size]
-        tokens = [self._unknown if one == UNKNOWN else str(self._tokenizer.id_to_token(one)) for one in written]
+    def told_apart(self, source: Encoded, text: str) -> Encoded:
+        """A source whose unknown symbols have ids of their own, so that they can be copied.
+
+        They are V plus the position of the first that is written alike, V being the size of the vocabulary.
+        """
+        ids, firsts = source.ids.copy(), dict[str, int]()
+        for position in np.flatnonzero(ids == UNKNOWN).tolist():
+            ids[position] = self.size + firsts.setdefault(self._spelled(text, *source.spans[position]), position)
+        return replace(source, ids=ids, copies={self.size + position: word for word, position in firsts.items()})
+
+    def encode_copying(self, text: str, copies: Mapping[int, str]) -> IdArray:
+        """A target in which unknown symbols that its source has too are those of the source."""
+        encoded, ids_of = self.encode_source(text), {word: one for one, word in copies.items()}
+        pairs = zip(encoded.ids.tolist(), encoded.spans, strict=True)
+        written = [(one, self._spelled(text, *span)) for one, span in pairs if one not in (BEGIN, END)]
+        return np.asarray([ids_of.get(word, one) if one == UNKNOWN else one for one, word in written], dtype=np.int64)
+
+    def _spelled(self, text: str, start: int, end: int) -> str:
+        """An unknown symbol as a known one of the same text would be stored: a word takes the space before it along."""
+        spaced = start == 0 or text[start - 1].isspace()
+        return f"{self._before_unknown if spaced else ''}{text[start:end]}"
+
+    def decode(self, ids: Iterable[int], copies: Mapping[int, str] | None = None) -> str:
+        """The text that the symbols spell; `begin`, `end` and features spell nothing. copies: those of the source."""
+        own = {UNKNOWN: f"{self._before_unknown}<unknown>", **(copies or {})}
+        known = range(UNKNOWN + 1, self._text_size)
+        written = [int(one) for one in ids if int(one) in known or int(one) in own]
+        tokens = [own[one] if one in own else str(self._tokenizer.id_to_token(one)) for one in written]
         decoder = self._tokenizer.decoder
         return str(decoder.decode(tokens)) if decoder is not None else " ".join(tokens)
 
@@ -173,16 +211,16 @@ class Vocabulary:
             return f"<{self.features[index - self._text_size]}>"
         if index <= UNKNOWN:
             return SPECIALS[index].replace(" ", "")
-        token = str(self._tokenizer.id_to_token(index))
-        return token.replace(_SPACE, " ").strip() or " "
+        return _readable(str(self._tokenizer.id_to_token(index)))
 
-    def symbols(self, ids: Iterable[int]) -> tuple[str, ...]:
-        """Several symbols as a person reads them."""
-        return tuple(self.symbol(int(one)) for one in ids)
+    def symbols(self, ids: Iterable[int], copies: Mapping[int, str] | None = None) -> tuple[str, ...]:
+        """Several symbols as a person reads them. copies: those of the source."""
+        own = copies or {}
+        return tuple(_readable(own[int(one)]) if int(one) in own else self.symbol(int(one)) for one in ids)
 
     def find(self, symbol: str) -> int:
         """The id of a symbol given as it stands in the text."""
-        for spelling in (symbol, f"{_SPACE}{symbol}"):
+        for spelling in (symbol, f"{_SPACE}{symbol.replace(' ', _SPACE)}"):
             found = self._tokenizer.token_to_id(spelling)
             if found is not None:
                 return int(found)
@@ -249,7 +287,7 @@ def parts_of(texts: Sequence[str], *, by_words: bool) -> tuple[list[str], IdArra
 
 def splits_at_spaces(section: sections.BuiltVocabulary) -> bool:
     """Whether a vocabulary of this section will be `by_words`."""
-    return not isinstance(section, sections.Characters)
+    return not isinstance(section, sections.Characters | sections.Whole)
 
 
 def sample_size(section: sections.BuiltVocabulary) -> int:
@@ -303,11 +341,13 @@ class VocabularyBuilder:
         return [piece for piece, _ in self._splitter.pre_tokenize_str(normalised)]
 
 
-def _collected(section: sections.Characters | sections.Words | sections.Symbols, counts: Mapping[str, int]) -> models.WordLevel:
+def _collected(
+    section: sections.Characters | sections.Words | sections.Symbols | sections.Whole, counts: Mapping[str, int]
+) -> models.WordLevel:
     """The pieces themselves as symbols, the most frequent first; pieces of one count in the order of their code points."""
     frequent = [piece for piece, count in counts.items() if count >= section.minimum_count]
     frequent.sort(key=lambda piece: (-counts[piece], piece))
-    if not isinstance(section, sections.Characters):
+    if isinstance(section, sections.Words | sections.Symbols):
         frequent = frequent[: section.size]
     return models.WordLevel({piece: number for number, piece in enumerate([*SPECIALS, *frequent])}, unk_token=_UNKNOWN_NAME)
 
@@ -340,6 +380,10 @@ def _repeated(counts: Mapping[str, int]) -> Iterator[str]:
                 yield "".join(lines)
                 lines, size = [], 0
     yield "".join(lines)
+
+
+def _readable(token: str) -> str:
+    return token.replace(_SPACE, " ").strip() or " "
 
 
 def _place(text: str, token: str, start: int, end: int, following: int) -> tuple[int, int]:
@@ -378,6 +422,9 @@ def _splitter(section: sections.BuiltVocabulary) -> pre_tokenizers.PreTokenizer:
     match section:
         case sections.Characters(graphemes=graphemes):
             return pre_tokenizers.Split(Regex(r"\X" if graphemes else r"[\s\S]"), "isolated")
+        case sections.Whole():
+            # Without spaces inside, a class cannot be taken for a special symbol, which has one.
+            return pre_tokenizers.Metaspace(prepend_scheme="always", split=False)
         case sections.Symbols():
             return pre_tokenizers.WhitespaceSplit()
         case sections.Words():
@@ -397,6 +444,8 @@ def _decoder(section: sections.BuiltVocabulary) -> decoders.Decoder | None:
             return decoders.Fuse()
         case sections.Symbols():
             return None  # tokens are joined with spaces
+        case sections.Whole():  # the decoder of the others drops every space of the first symbol
+            return decoders.Sequence([decoders.Replace(_SPACE, " "), decoders.Strip(" ", 1, 0)])
         case sections.Words() | sections.Bpe() | sections.Unigram():
             return decoders.Metaspace(prepend_scheme="always")
         case _:

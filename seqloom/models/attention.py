@@ -1,23 +1,22 @@
-"""Attention (A1-A4, A9): scores, weights, context. One class per kind, which supplies only what is its own.
+"""Attention (A1-A4, A6, A9): scores, weights, context. One class per kind, which supplies only what is its own.
 
 Keys are prepared once per source and returned, never kept on the module, so that two requests cannot meet.
 """
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import assert_never
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor, nn
 
 from seqloom.models.memory import Memory
 from seqloom.models.multiplying import Linear, linear
-from seqloom.recipe import sections
 
 Carry = tuple[Tensor, ...]
-"""What an attention remembers from one step to the next, leaves [B, K, ...]; the soft kinds remember nothing."""
+"""What an attention remembers from one step to the next, leaves [B, K, ...]. One that remembers nothing needs no order: it
+can be asked for all steps at once."""
 
 
 @dataclass(frozen=True)
@@ -34,17 +33,42 @@ class Keys:
 
 
 @dataclass(frozen=True)
+class Chance:
+    """What training must know of positions that were drawn, [B, Q] each.
+
+    log_probs: of what was drawn, zero where nothing was; entropies: of what it was drawn from.
+    """
+
+    log_probs: Tensor
+    entropies: Tensor
+
+    @classmethod
+    def joined(cls, steps: Sequence["Chance"]) -> "Chance":
+        """What was drawn at one step after the other, [B, T]."""
+        return cls(torch.cat([step.log_probs for step in steps], dim=1), torch.cat([step.entropies for step in steps], dim=1))
+
+
+@dataclass(frozen=True)
+class Look:
+    """Where queries look: weights [B, H, Q, S], the carry for the next step, and what chance had to do with it, if anything."""
+
+    weights: Tensor
+    carry: Carry
+    chance: Chance | None = None
+
+
+@dataclass(frozen=True)
 class Read:
-    """What queries found: context [B, Q, C], weights [B, H, Q, S], the carry for the next step, terms for the loss by name."""
+    """What queries found: a context [B, Q, C], and where they looked for it, as in `Look`."""
 
     context: Tensor
     weights: Tensor
     carry: Carry
-    penalties: Mapping[str, Tensor] = field(default_factory=dict)
+    chance: Chance | None = None
 
 
 class Attention(nn.Module, ABC):
-    """Scores become weights by a softmax over real positions, and weights a context (A1). context_size: C."""
+    """Queries have weights over the positions of a source, and weights make a context (A1). context_size: C."""
 
     context_size: int
 
@@ -53,8 +77,8 @@ class Attention(nn.Module, ABC):
         """All that does not depend on the query, once per source."""
 
     @abstractmethod
-    def scores(self, query: Tensor, keys: Keys) -> Tensor:
-        """`e_jt`: how well each query fits each position; query [B, Q, D] -> [B, H, Q, S]."""
+    def look(self, query: Tensor, keys: Keys, carry: Carry) -> Look:
+        """`a_jt`: the weights of each query [B, Q, D]. With a carry, the queries are of one step, one for each of its rows."""
 
     def start(self, keys: Keys) -> Carry:  # noqa: ARG002 (kinds that remember need the keys)
         """The carry before the first step."""
@@ -66,15 +90,34 @@ class Attention(nn.Module, ABC):
 
     def forward(self, query: Tensor, keys: Keys, carry: Carry) -> Read:
         """Read the source once for each query; query [B, Q, D]."""
-        padding = ~keys.mask[:, None, None, :]
-        scores = self.scores(query, keys)
-        # Finite, and zeros afterwards: a source without any position gets no weights and no context, rather than NaN.
-        scores = scores.masked_fill(padding, torch.finfo(scores.dtype).min)
-        weights = torch.softmax(scores, dim=-1).masked_fill(padding, 0.0)
-        return Read(self.context(weights, keys), weights, carry)
+        look = self.look(query, keys, carry)
+        return Read(self.context(look.weights, keys), look.weights, look.carry, look.chance)
+
+    def redirected(self, read: Read, weights: Tensor, keys: Keys, carry: Carry) -> Read:  # noqa: ARG002 (as in `start`)
+        """What would have been read with other weights [B, H, Q, S] (A10). carry: that of before the reading."""
+        return replace(read, context=self.context(weights, keys), weights=weights)
 
 
-class DotAttention(Attention):
+class ScoredAttention(Attention):
+    """Weights are a softmax of scores, which depend on nothing but query and keys (A1): other kinds can build on them."""
+
+    @abstractmethod
+    def scores(self, query: Tensor, keys: Keys) -> Tensor:
+        """`e_jt`: how well each query fits each position; query [B, Q, D] -> [B, H, Q, S]."""
+
+    def look(self, query: Tensor, keys: Keys, carry: Carry) -> Look:
+        """The softmax over real positions."""
+        return Look(masked_softmax(self.scores(query, keys), keys.mask[:, None, None]), carry)
+
+
+def masked_softmax(scores: Tensor, seen: Tensor) -> Tensor:
+    """Weights over the positions that are seen; scores [B, H, Q, S], seen: the like, or a shape that fits it."""
+    # Finite, and zeros afterwards: a source without any position gets no weights and no context, rather than NaN.
+    scores = scores.masked_fill(~seen, torch.finfo(scores.dtype).min)
+    return torch.softmax(scores, dim=-1).masked_fill(~seen, 0.0)
+
+
+class DotAttention(ScoredAttention):
     """A4: `s^T h_j`, optionally divided by the square root of the width."""
 
     def __init__(self, size: int, *, scaled: bool) -> None:
@@ -91,7 +134,7 @@ class DotAttention(Attention):
         return (self.scale * query @ keys.keys.transpose(1, 2))[:, None]
 
 
-class BilinearAttention(Attention):
+class BilinearAttention(ScoredAttention):
     """A4: `s^T W h_j`; `W h_j` is prepared once."""
 
     def __init__(self, query_size: int, memory_size: int) -> None:
@@ -109,7 +152,7 @@ class BilinearAttention(Attention):
         return (query @ keys.keys.transpose(1, 2))[:, None]
 
 
-class AdditiveAttention(Attention):
+class AdditiveAttention(ScoredAttention):
     """A2: `V^T tanh(U s + W h_j)`, all three learned, no bias; `W h_j` is prepared once."""
 
     def __init__(self, query_size: int, memory_size: int, size: int) -> None:
@@ -132,7 +175,46 @@ class AdditiveAttention(Attention):
         return energies.squeeze(-1)[:, None]
 
 
-class ConcatAttention(Attention):
+class CoverageAttention(Attention):
+    """Additive attention that knows where it has looked (Tu et al. 2016): `V^T tanh(U s + W h_j + w g_jt)`, `w` learned.
+
+    The coverage `g_jt` is the sum of the weights that position j had before step t. It is what is carried, [B, K, S].
+    """
+
+    def __init__(self, query_size: int, memory_size: int, size: int) -> None:
+        super().__init__()
+        self.context_size = memory_size
+        self.from_query = Linear(query_size, size, bias=False)
+        self.from_memory = Linear(memory_size, size, bias=False)
+        self.from_coverage = nn.Parameter(torch.empty(size))
+        self.energy = nn.Linear(size, 1, bias=False)
+        for matrix in (self.from_query, self.from_memory, self.energy):
+            nn.init.xavier_uniform_(matrix.weight)
+        nn.init.uniform_(self.from_coverage, -0.1, 0.1)  # small: at first, what fits counts more than what was seen
+
+    def prepare(self, memory: Memory) -> Keys:
+        """Keys `W h_j`."""
+        return Keys(self.from_memory(memory.states), memory.states, memory.mask)
+
+    def start(self, keys: Keys) -> Carry:
+        """Nothing has been looked at."""
+        return (torch.zeros_like(keys.mask, dtype=keys.values.dtype)[:, None],)
+
+    def look(self, query: Tensor, keys: Keys, carry: Carry) -> Look:
+        """A softmax of energies that see the coverage, which grows by the weights."""
+        (coverage,) = carry
+        hidden = self.from_query(query)[:, :, None] + keys.keys[:, None] + coverage[..., None] * self.from_coverage
+        energies: Tensor = self.energy(torch.tanh(hidden))  # [B, Q, S, 1]
+        weights = masked_softmax(energies.squeeze(-1)[:, None], keys.mask[:, None, None])
+        return Look(weights, (coverage + weights[:, 0],))
+
+    def redirected(self, read: Read, weights: Tensor, keys: Keys, carry: Carry) -> Read:
+        """What would have been read, and is covered, with other weights."""
+        (coverage,) = carry
+        return replace(super().redirected(read, weights, keys, carry), carry=(coverage + weights[:, 0],))
+
+
+class ConcatAttention(ScoredAttention):
     """A4, MLP: `w_2^T tanh(W_1 [s; h_j])`: additive attention with one matrix, whose columns for `h_j` are applied once."""
 
     def __init__(self, query_size: int, memory_size: int, size: int) -> None:
@@ -157,7 +239,44 @@ class ConcatAttention(Attention):
         return energies.squeeze(-1)[:, None]
 
 
-class MultiHeadAttention(Attention):
+SQUASHING: dict[str, type[nn.Module]] = {"tanh": nn.Tanh, "logistic": nn.Sigmoid, "relu": nn.ReLU, "none": nn.Identity}
+"""The functions that may follow a layer of keys or queries, by the recipe's words."""
+
+
+class ProjectedAttention(ScoredAttention):
+    """A6: `k_j^T q` of keys `k_j = sigma(W_k h_j)` and queries `q = sigma(W_q s)`, one such layer or several, no bias.
+
+    size: the width of keys and queries; squashing: a word of `SQUASHING`; scaled: divide by the square root of the width.
+    """
+
+    def __init__(self, query_size: int, memory_size: int, size: int, *, layers: int, squashing: str, scaled: bool) -> None:
+        super().__init__()
+        self.context_size = memory_size
+        self.scale = 1.0 / math.sqrt(size) if scaled else 1.0
+        self.squashing = squashing
+        self.to_query = _squashing_layers(query_size, size, layers, squashing)
+        self.to_key = _squashing_layers(memory_size, size, layers, squashing)
+
+    def prepare(self, memory: Memory) -> Keys:
+        """Learned keys; the states themselves are averaged."""
+        return Keys(self.to_key(memory.states), memory.states, memory.mask)
+
+    def scores(self, query: Tensor, keys: Keys) -> Tensor:
+        """Dot products of learned queries with the prepared keys."""
+        queries: Tensor = self.to_query(query)
+        return (self.scale * queries @ keys.keys.transpose(1, 2))[:, None]
+
+
+def _squashing_layers(input_size: int, size: int, layers: int, squashing: str) -> nn.Sequential:
+    parts: list[nn.Module] = []
+    for index in range(layers):
+        matrix = Linear(input_size if index == 0 else size, size, bias=False)
+        nn.init.xavier_uniform_(matrix.weight)
+        parts += [matrix, SQUASHING[squashing]()]
+    return nn.Sequential(*parts)
+
+
+class MultiHeadAttention(ScoredAttention):
     """A9: H scaled dot products side by side, on learned keys, queries and values; equals torch.nn.MultiheadAttention."""
 
     def __init__(self, query_size: int, memory_size: int, *, heads: int, size: int) -> None:
@@ -189,20 +308,3 @@ class MultiHeadAttention(Attention):
 
     def _split(self, joined: Tensor) -> Tensor:
         return joined.view(*joined.shape[:-1], self.heads, -1).transpose(1, 2)
-
-
-def build_attention(section: sections.Attention, query_size: int, memory_size: int) -> Attention:
-    """The attention that a recipe names. A new kind is a class, a recipe section and an arm here."""
-    match section:
-        case sections.Dot(scaled=scaled):
-            return DotAttention(memory_size, scaled=scaled)
-        case sections.Bilinear():
-            return BilinearAttention(query_size, memory_size)
-        case sections.Additive(size=size):
-            return AdditiveAttention(query_size, memory_size, size)
-        case sections.Concat(size=size):
-            return ConcatAttention(query_size, memory_size, size)
-        case sections.MultiHead(heads=heads, size=size):
-            return MultiHeadAttention(query_size, memory_size, heads=heads, size=size)
-        case _:
-            assert_never(section)

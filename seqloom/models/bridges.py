@@ -1,15 +1,17 @@
 """Bridges: how the decoder sees the source. As its first state only, the same at every step, or by attention."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import assert_never
 
 import torch
 from torch import Tensor, nn
 
-from seqloom.models.attention import Attention, Carry, Keys, build_attention
+from seqloom.models.attention import Attention, Carry, Chance, Keys, Read
+from seqloom.models.attention_kinds import build_attention
 from seqloom.models.memory import CellState, Memory
 from seqloom.models.multiplying import Linear
+from seqloom.models.oracle import Told
 from seqloom.recipe import sections
 
 Memories = Mapping[str, Memory]
@@ -18,25 +20,40 @@ Memories = Mapping[str, Memory]
 
 @dataclass(frozen=True)
 class Link:
-    """What of the sources is read at every step: one context [B, 1, C] for all steps, or keys per source to attend to."""
+    """What of the sources is read at every step: one context [B, 1, C] for all steps, or keys per source to attend to.
+
+    told: sources in which the steps to come look where they are told (A10); none, but for predictions with an oracle.
+    symbols: what stands at the positions [B, S] of sources that can be copied.
+    """
 
     context: Tensor | None = None
     keys: Mapping[str, Keys] = field(default_factory=dict)
+    told: Mapping[str, Told] = field(default_factory=dict)
+    symbols: Mapping[str, Tensor] = field(default_factory=dict)
 
     def select(self, sentences: Tensor) -> "Link":
         """Keep the given sentences."""
         context = None if self.context is None else self.context[sentences]
-        return Link(context, {name: keys.select(sentences) for name, keys in self.keys.items()})
+        keys = {name: keys.select(sentences) for name, keys in self.keys.items()}
+        told = {name: told.select(sentences) for name, told in self.told.items()}
+        return Link(context, keys, told, {name: symbols[sentences] for name, symbols in self.symbols.items()})
+
+    def later(self) -> "Link":
+        """What is read from the next step on."""
+        return replace(self, told={name: told.later() for name, told in self.told.items()}) if self.told else self
 
 
 @dataclass(frozen=True)
 class BridgeRead:
-    """What was read for each query: context [B, Q, C] (None without one), weights [B, H, Q, S] by source, carry, loss terms."""
+    """What was read for each query: context [B, Q, C] (None without one), weights [B, H, Q, S] and carry by source.
+
+    chances: what was drawn, of the sources in which positions are drawn.
+    """
 
     context: Tensor | None
     weights: Mapping[str, Tensor]
     carry: Mapping[str, Carry]
-    penalties: Mapping[str, Tensor]
+    chances: Mapping[str, Chance] = field(default_factory=dict)
 
 
 class Bridge(nn.Module):
@@ -58,7 +75,7 @@ class Bridge(nn.Module):
 
     def read(self, query: Tensor, link: Link, carry: Mapping[str, Carry]) -> BridgeRead:  # noqa: ARG002
         """What the queries [B, Q, D] see of the sources."""
-        return BridgeRead(None, {}, carry, {})
+        return BridgeRead(None, {}, carry)
 
 
 class InitialBridge(Bridge):
@@ -89,7 +106,7 @@ class EveryStepBridge(InitialBridge):
         """The same context for every query."""
         if link.context is None:
             raise TypeError("the link of an every_step bridge has a context")
-        return BridgeRead(link.context.expand(-1, query.shape[1], -1), {}, carry, {})
+        return BridgeRead(link.context.expand(-1, query.shape[1], -1), {}, carry)
 
 
 class AttentionBridge(InitialBridge):
@@ -101,6 +118,7 @@ class AttentionBridge(InitialBridge):
             {name: build_attention(section.attention, decoder.size, size) for name, size in memory_sizes.items()}
         )
         self.context_size = sum(self.attention(name).context_size for name in memory_sizes)
+        self.copies = section.copy
 
     def attention(self, name: str) -> Attention:
         """The attention over one source."""
@@ -111,7 +129,9 @@ class AttentionBridge(InitialBridge):
 
     def link(self, memories: Memories) -> Link:
         """Keys of every source."""
-        return Link(keys={name: self.attention(name).prepare(memory) for name, memory in memories.items()})
+        keys = {name: self.attention(name).prepare(memory) for name, memory in memories.items()}
+        readable = memories.items() if self.copies else ()
+        return Link(keys=keys, symbols={name: memory.symbols for name, memory in readable if memory.symbols is not None})
 
     def carry(self, link: Link) -> Mapping[str, Carry]:
         """The carry of every attention."""
@@ -119,13 +139,20 @@ class AttentionBridge(InitialBridge):
 
     def read(self, query: Tensor, link: Link, carry: Mapping[str, Carry]) -> BridgeRead:
         """A context per query, from all sources."""
-        reads = {name: self.attention(name)(query, keys, carry[name]) for name, keys in link.keys.items()}
+        reads = {name: self._read_one(name, query, link, carry[name]) for name in link.keys}
         return BridgeRead(
             context=torch.cat([read.context for read in reads.values()], dim=-1),
             weights={name: read.weights for name, read in reads.items()},
             carry={name: read.carry for name, read in reads.items()},
-            penalties={f"{name}.{term}": value for name, read in reads.items() for term, value in read.penalties.items()},
+            chances={name: read.chance for name, read in reads.items() if read.chance is not None},
         )
+
+    def _read_one(self, name: str, query: Tensor, link: Link, carry: Carry) -> Read:
+        attention, keys = self.attention(name), link.keys[name]
+        read: Read = attention(query, keys, carry)
+        if name not in link.told:
+            return read
+        return attention.redirected(read, link.told[name].over(read.weights), keys, carry)
 
 
 @dataclass(frozen=True)
@@ -182,6 +209,8 @@ class ContextUses:
     output: bool = False
     combined: bool = False
     feed: bool = False
+    state: bool = False
+    concatenated: bool = False
     query_current: bool = False
     flows_back: bool = False
     """Whether what is read at one step changes the cell's state at a later one by more than a constant."""
@@ -195,11 +224,13 @@ class ContextUses:
             case sections.AttentionBridge(into=into, feed=feed, query=query):
                 return cls(
                     input="input" in into,
-                    output="output" in into,
+                    output="output" in into or "concatenated" in into,  # both show the output layer [s; c]
                     combined="combined" in into,
                     feed=feed,
+                    state="state" in into,
+                    concatenated="concatenated" in into,
                     query_current=query == "current",
-                    flows_back="input" in into or feed,
+                    flows_back=feed or not {"input", "state", "concatenated"}.isdisjoint(into),
                 )
             case _:
                 return cls()

@@ -10,9 +10,10 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor, nn
 
-from seqloom.models.attention import Carry
+from seqloom.models.attention import Carry, Chance
 from seqloom.models.bridges import AttentionBridge, Bridge, BridgeRead, ContextUses, DecoderShape, Link, Memories, build_bridge
 from seqloom.models.cells import Cell, LstmCell, build_cell, unroll
+from seqloom.models.copying import Copying
 from seqloom.models.dropout import InputDropout, SequenceDropout
 from seqloom.models.encoders import build_embedding
 from seqloom.models.memory import CellState
@@ -21,20 +22,24 @@ from seqloom.models.unrolled_attention import has_attention_kernel
 from seqloom.models.unrolled_cells import has_kernel, unroll_written_out
 from seqloom.models.unrolled_decoder import DecoderLoop, DrawnLayer, decode_written_out
 from seqloom.recipe import sections
+from seqloom.symbols import BEGIN, UNKNOWN
 
 
 @dataclass(frozen=True)
 class DecoderState:
     """All that a decoder keeps between two symbols, for B sentences of K rows.
 
-    cells: per layer, leaves [B, K, D]; feed: the combined vector of the step before [B, K, D], if it is fed; carry: what the
-    attentions remember; link: the sources, one row per sentence however many rows the sentence has.
+    cells: per layer, leaves [B, K, D]; feed: what the step before hands to the first cell beside its state, the combined
+    vector [B, K, D] or, concatenated to the state, the context [B, K, C]; carry: what the attentions remember; link: the
+    sources, one row per sentence however many rows the sentence has; given: what a decoder that does not read symbols is given
+    next in their place [B, K, E].
     """
 
     cells: tuple[CellState, ...]
     feed: Tensor | None
     carry: Mapping[str, Carry]
     link: Link
+    given: Tensor | None = None
 
     @property
     def hidden(self) -> Tensor:
@@ -56,6 +61,7 @@ class DecoderState:
             feed=None if self.feed is None else pick(self.feed),
             carry={name: tuple(pick(leaf) for leaf in carry) for name, carry in self.carry.items()},
             link=self.link.select(sentences) if regrouped else self.link,
+            given=None if self.given is None else pick(self.given),
         )
 
 
@@ -63,13 +69,14 @@ class DecoderState:
 class Decoded:
     """A stretch of decoding.
 
-    features [B, T, O] for the output layer; weights [B, H, T, S] by source; the state after it; terms for the loss by name.
+    features [B, T, O] for the output layer; weights [B, H, T, S] by source; the state after it; chances: what was drawn on the
+    way, of the sources in which positions are drawn.
     """
 
     features: Tensor
     weights: Mapping[str, Tensor]
     state: DecoderState
-    penalties: Mapping[str, Tensor]
+    chances: Mapping[str, Chance]
 
 
 class RecurrentDecoder(nn.Module):
@@ -96,6 +103,7 @@ class RecurrentDecoder(nn.Module):
         leaves = LstmCell.num_leaves if section.cell == "lstm" else 1
         self.bridge: Bridge = build_bridge(bridge, DecoderShape(section.size, section.layers, leaves), memory_sizes)
         self.uses = ContextUses.of(bridge)
+        self.inputs, self.reads_symbols = section.inputs, section.reads_symbols
         tied = section.tied != "none"
         shared = source_embedding if section.tied == "all" else None
         self.embedding = shared or build_embedding(vocabulary_size, section.embedding)
@@ -105,6 +113,7 @@ class RecurrentDecoder(nn.Module):
         parts = [section.embedding]
         parts += [self.bridge.context_size] if self.uses.input else []
         parts += [section.size] if self.uses.feed else []
+        parts += [self.bridge.context_size] if self.uses.concatenated else []
         widths: list[Sequence[int]] = [parts, *[[section.size]] * (section.layers - 1)]
         self.cells = nn.ModuleList(build_cell(section, width) for width in widths)
         if not memory_sizes:
@@ -122,27 +131,63 @@ class RecurrentDecoder(nn.Module):
             tied=self.embedding if tied else None,
         )
 
+        shown = section.size + (self.bridge.context_size if self.uses.output else 0)
+        self.copying = Copying(shown) if isinstance(bridge, sections.AttentionBridge) and bridge.copy else None
+
+    @property
+    def flows_back(self) -> bool:
+        """Whether what is read at one step changes what a later one computes by more than a constant."""
+        return self.uses.flows_back or isinstance(self.inputs, sections.DistributionInputs)
+
     def start(self, memories: Memories, batch_size: int) -> DecoderState:
         """The state before the first symbol, one row per sentence."""
         first = self.bridge.start(memories)
         anchor = self.embedding.weight
         cells = first or tuple(self._cell(index).zeros(batch_size, like=anchor) for index in range(len(self.cells)))
         link = self.bridge.link(memories)
+        fed = self.size if self.uses.feed else self.bridge.context_size if self.uses.concatenated else 0
         return DecoderState(
             cells=tuple(tuple(leaf[:, None] for leaf in layer) for layer in cells),
-            feed=anchor.new_zeros(batch_size, 1, self.size) if self.uses.feed else None,
+            feed=anchor.new_zeros(batch_size, 1, fed) if fed else None,
             carry=self.bridge.carry(link),
             link=link,
+            given=None if self.reads_symbols else anchor[BEGIN].expand(batch_size, 1, -1),
         )
 
     def forward(self, tokens: Tensor, state: DecoderState) -> Decoded:
-        """Read the given symbols [B, T] one after the other from a state of one row per sentence."""
-        projected = self._cell(0).project(self.input_dropout(self.embedding, tokens))  # [B, T, gates * D]
-        decoded = self._read_all(projected, state)
+        """Read the given symbols [B, T] one after the other from a state of one row per sentence.
+
+        A decoder that does not read symbols (E7) takes as many steps.
+        """
+        match self.inputs:
+            case sections.DistributionInputs():
+                decoded = self._distribution_by_distribution(tokens.shape[1], state)
+            case sections.NoInputs():
+                decoded = self._with_next_given(self._read_all(self._project_nothing(tokens.shape[1], state), state))
+            case _:
+                vectors = self.input_dropout(self.embedding, self._known(tokens))
+                projected = self._cell(0).project(vectors)  # [B, T, gates * D]
+                decoded = self._read_all(projected, state)
         return replace(decoded, features=self.output_dropout(decoded.features))
 
+    @torch.no_grad()
+    def with_own_outputs(self, tokens: Tensor, state: DecoderState, share: float) -> Tensor:
+        """The symbols [B, T], a share of those after the first replaced by the most probable ones of the step before (E7).
+
+        They are what the decoder would write, so nothing is left out at random on the way. Choosing has no gradient: training
+        then reads the symbols that were found like any others.
+        """
+        own = torch.rand(tokens.shape, device=tokens.device) < share
+        given = tokens.clone()
+        for time in range(1, tokens.shape[1]):
+            decoded = self.step(given[:, time - 1 : time], state)
+            written = self.log_probs(decoded).argmax(dim=-1)[:, 0]
+            given[:, time] = torch.where(own[:, time], written, tokens[:, time])
+            state = decoded.state
+        return given
+
     def _read_all(self, projected: Tensor, state: DecoderState) -> Decoded:
-        if not self.uses.flows_back and not any(state.carry.values()):
+        if not self.uses.flows_back and not any(state.carry.values()) and not state.link.told:
             return self._all_at_once(projected, state)
         drawn = self._draw(projected.shape[1], state)
         if self._can_write_out(state):
@@ -161,6 +206,9 @@ class RecurrentDecoder(nn.Module):
         return (
             self.written_out
             and not any(state.carry.values())
+            and not state.link.told
+            and not self.uses.state
+            and not self.uses.concatenated
             and all(has_kernel(self._cell(index)) for index in range(len(self.cells)))
             and isinstance(self.bridge, AttentionBridge)
             and all(has_attention_kernel(self.bridge.attention(name)) for name in state.link.keys)
@@ -169,19 +217,21 @@ class RecurrentDecoder(nn.Module):
     def step(self, tokens: Tensor, state: DecoderState) -> Decoded:
         """Read one symbol in every row, tokens [B, K]; the T of what comes back counts rows."""
         whole = [DrawnLayer(self._cell(index).weights, None) for index in range(len(self.cells))]
-        return self._advance(self._cell(0).project(self.embedding(tokens)), state, whole, 0)
+        vectors = self.embedding(self._known(tokens)) if state.given is None else state.given
+        return self._with_next_given(self._advance(self._cell(0).project(vectors), state, whole, 0))
 
     def _advance(self, projected: Tensor, state: DecoderState, drawn: Sequence[DrawnLayer], time: int) -> Decoded:
         """One step of every row. projected [B, K, gates * D]: what the symbol contributes to the first cell."""
         read = None if self.uses.query_current else self.bridge.read(state.hidden, state.link, state.carry)
         cells = self._next_cells(self._extended(projected, read, state), state, drawn, time)
-        hidden = cells[-1][0]
         if read is None:
-            read = self.bridge.read(hidden, state.link, state.carry)
-        features = self._features(hidden, read.context)
-        feed = features if self.uses.feed else None
-        after = DecoderState(cells, feed, read.carry, state.link)
-        return Decoded(features, read.weights, after, read.penalties)
+            read = self.bridge.read(cells[-1][0], state.link, state.carry)
+        if self.uses.state and read.context is not None:
+            cells = (*cells[:-1], (read.context, *cells[-1][1:]))  # of an LSTM, in the place of h; its s goes on
+        features = self._features(cells[-1][0], read.context)
+        feed = features if self.uses.feed else read.context if self.uses.concatenated else None
+        after = replace(state, cells=cells, feed=feed, carry=read.carry, link=state.link.later())
+        return Decoded(features, read.weights, after, read.chances)
 
     def _extended(self, projected: Tensor, read: BridgeRead | None, state: DecoderState) -> Tensor:
         """All that goes into the first cell."""
@@ -207,12 +257,7 @@ class RecurrentDecoder(nn.Module):
         for time, symbol in enumerate(projected.tensor_split(projected.shape[1], dim=1)):
             steps.append(self._advance(symbol, state, drawn, time))
             state = steps[-1].state
-        return Decoded(
-            features=torch.cat([step.features for step in steps], dim=1),
-            weights={name: torch.cat([step.weights[name] for step in steps], dim=2) for name in steps[0].weights},
-            state=state,
-            penalties={name: torch.stack([step.penalties[name] for step in steps]).sum() for name in steps[0].penalties},
-        )
+        return _joined(steps)
 
     def _in_one_loop(self, projected: Tensor, state: DecoderState, drawn: Sequence[DrawnLayer]) -> Decoded:
         """What `_step_by_step` gives, by the written-out loop. The state that comes back is cut from the gradient."""
@@ -232,10 +277,10 @@ class RecurrentDecoder(nn.Module):
             drawn=drawn,
             multiplier=current_multiplier(),
         )
-        features = decode_written_out(loop, projected, feed, first, state.link.keys)
+        features, weights = decode_written_out(loop, projected, feed, first, state.link.keys)
         cells = tuple(tuple(leaf[:, None] for leaf in layer) for layer in loop.last_state())
         fed = loop.combined[-1][:, None] if self.uses.feed and loop.combined is not None else None
-        return Decoded(features, loop.weights(), replace(state, cells=cells, feed=fed), {})
+        return Decoded(features, weights, replace(state, cells=cells, feed=fed), {})
 
     def _all_at_once(self, projected: Tensor, state: DecoderState) -> Decoded:
         """The cells run first, layer by layer; then every step reads the sources in one go."""
@@ -253,7 +298,7 @@ class RecurrentDecoder(nn.Module):
         queries = hidden if self.uses.query_current else torch.cat([state.hidden, hidden[:, :-1]], dim=1)
         read = self.bridge.read(queries, state.link, state.carry)
         after = replace(state, cells=tuple(tuple(leaf[:, -1:] for leaf in layer) for layer in cells))
-        return Decoded(self._features(hidden, read.context), read.weights, after, read.penalties)
+        return Decoded(self._features(hidden, read.context), read.weights, after, read.chances)
 
     def _features(self, hidden: Tensor, context: Tensor | None) -> Tensor:
         """What the output layer sees: the state, or `tanh(W [s; c])`, or [s; c] for `W_out s + W_att c` (A7)."""
@@ -263,11 +308,96 @@ class RecurrentDecoder(nn.Module):
             return torch.tanh(self.combine(torch.cat([hidden, context], dim=-1)))
         return torch.cat([hidden, context], dim=-1) if self.uses.output else hidden
 
+    # --- outputs ------------------------------------------------------------------------------------------------------
+
+    def log_probs(self, decoded: Decoded) -> Tensor:
+        """`log p` of all symbols at every step, [B, T, V]; with copying, those that sources alone have behind them."""
+        return self.with_copies(torch.log_softmax(self.output(decoded.features), dim=-1), decoded)
+
+    def with_copies(self, log_probs: Tensor, decoded: Decoded) -> Tensor:
+        """Log-probabilities of writing [B, T, V] become those of writing or copying, if this decoder copies."""
+        if self.copying is None:
+            return log_probs
+        mixed: Tensor = self.copying(log_probs, decoded.features, *self._pointing(decoded))
+        return mixed
+
+    def label_log_probs(self, decoded: Decoded, labels: Tensor, *, learning: bool = False) -> Tensor:
+        """`log p` of the labels [B, T]; learning: what a decoder that copies is to make probable."""
+        every = torch.log_softmax(self.output(decoded.features).float(), dim=-1)
+        if self.copying is None:
+            return every.gather(-1, labels[..., None]).squeeze(-1)
+        inside = labels < every.shape[-1]
+        written = every.gather(-1, torch.where(inside, labels, UNKNOWN)[..., None]).squeeze(-1).masked_fill(~inside, -torch.inf)
+        return self.copying.of_labels(written, decoded.features, *self._pointing(decoded), labels, learning=learning)
+
+    def _pointing(self, decoded: Decoded) -> tuple[Tensor, Tensor]:
+        """Where the steps point, [B, T, S], and the symbols that stand there, [B, S]."""
+        ((name, symbols),) = decoded.state.link.symbols.items()
+        return decoded.weights[name].mean(dim=1), symbols
+
+    def _known(self, tokens: Tensor) -> Tensor:
+        """Symbols as they can be read: what was copied from outside the vocabulary is unknown."""
+        return tokens if self.copying is None else torch.where(tokens < self.embedding.num_embeddings, tokens, UNKNOWN)
+
+    # --- without symbols (E7) -----------------------------------------------------------------------------------------
+
+    def _with_next_given(self, decoded: Decoded, rows: Tensor | None = None) -> Decoded:
+        """Add to the state what its next step is given in the place of a symbol.
+
+        rows: embeddings [V, E] other than all of the decoder's own.
+        """
+        if self.reads_symbols:
+            return decoded
+        rows = self.embedding.weight if rows is None else rows
+        last = decoded.features[:, -decoded.state.hidden.shape[1] :]  # the last step of every row
+        if isinstance(self.inputs, sections.DistributionInputs):
+            given = torch.softmax(self.output(last), dim=-1) @ rows
+        else:
+            given = rows.new_zeros(*last.shape[:2], rows.shape[1])
+        return replace(decoded, state=replace(decoded.state, given=given))
+
+    def _project_nothing(self, steps: int, state: DecoderState) -> Tensor:
+        """What `begin`, if it has not been read yet, and then zeros contribute to the first cell, [B, T, gates * D]."""
+        first = _required(state.given)
+        nothing = first.new_zeros(len(first), steps - 1, first.shape[2])
+        return self._cell(0).project(self.input_dropout.vectors(torch.cat([first, nothing], dim=1)))
+
+    def _distribution_by_distribution(self, steps: int, state: DecoderState) -> Decoded:
+        """Unroll `_advance`, each step given the mean embedding under the distribution of the step before.
+
+        That distribution is the one that prediction would see: the output layer's dropout has no part in it.
+        """
+        drawn, rows = self._draw(steps, state), self.input_dropout.rows(self.embedding)
+        masks = self.input_dropout.vectors.masks(steps, _required(state.given)[:, 0])
+        found = []
+        for time in range(steps):
+            vectors = _required(state.given)
+            thinned = vectors if masks is None else vectors * masks[time][:, None]
+            found.append(self._with_next_given(self._advance(self._cell(0).project(thinned), state, drawn, time), rows))
+            state = found[-1].state
+        return _joined(found)
+
     def _cell(self, index: int) -> Cell:
         cell = self.cells[index]
         if not isinstance(cell, Cell):
             raise TypeError(cell)
         return cell
+
+
+def _joined(steps: Sequence[Decoded]) -> Decoded:
+    """Steps one after the other as one stretch."""
+    return Decoded(
+        features=torch.cat([step.features for step in steps], dim=1),
+        weights={name: torch.cat([step.weights[name] for step in steps], dim=2) for name in steps[0].weights},
+        state=steps[-1].state,
+        chances={name: Chance.joined([step.chances[name] for step in steps]) for name in steps[0].chances},
+    )
+
+
+def _required(given: Tensor | None) -> Tensor:
+    if given is None:
+        raise TypeError("the state of a decoder that does not read symbols says what it is given in their place")
+    return given
 
 
 class Output(nn.Module):

@@ -56,6 +56,13 @@ class InputDropout(nn.Module):
         thinned: Tensor = self.vectors(vectors)
         return thinned
 
+    def rows(self, embedding: nn.Embedding) -> Tensor:
+        """All vectors of an embedding [V, D], without those that are left out as a whole."""
+        weight: Tensor = embedding.weight
+        if self.training and self.symbol_rate > 0.0:
+            weight = weight * _mask((embedding.num_embeddings, 1), self.symbol_rate, weight)
+        return weight
+
 
 def _mask(shape: tuple[int, ...], rate: float, like: Tensor) -> Tensor:
     """Zeros with the probability `rate`, else `1 / (1 - rate)`, in the precision of another tensor.

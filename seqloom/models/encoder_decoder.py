@@ -9,9 +9,10 @@ from torch import Tensor, nn
 
 from seqloom.data.batches import Batch, Padded
 from seqloom.models.decoders import Decoded, DecoderState, RecurrentDecoder
-from seqloom.models.encoders import TextEncoder
+from seqloom.models.encoders import TextEncoder, build_encoder
 from seqloom.models.loss import chunked_cross_entropy
 from seqloom.models.memory import Memory
+from seqloom.models.objective import LookingTerms
 from seqloom.recipe import sections
 
 
@@ -19,7 +20,7 @@ from seqloom.recipe import sections
 class Loss:
     """A batch's loss, as sums so that batches can be added up.
 
-    objective: what training minimises, example weights, label smoothing and penalties included; nll: plain
+    objective: what training minimises, example weights, label smoothing and terms about looking included; nll: plain
     `-log p(y | x)` over all symbols, `end` included; state: the decoder's after the batch, cut from the gradient.
     """
 
@@ -44,10 +45,11 @@ class EncoderDecoder(nn.Module):
     ) -> None:
         super().__init__()
         self.label_smoothing = label_smoothing
+        self.looking_terms = LookingTerms.of(section.bridge)
         encoder = section.encoder
         self.encoders = nn.ModuleDict()
         if encoder is not None:
-            self.encoders["source"] = TextEncoder(encoder, vocabulary_sizes["source"], written_out=written_out)
+            self.encoders["source"] = build_encoder(encoder, vocabulary_sizes["source"], written_out=written_out)
         self.decoder = RecurrentDecoder(
             section.decoder,
             section.bridge,
@@ -67,34 +69,62 @@ class EncoderDecoder(nn.Module):
         """Read every source into its memory."""
         return {name: encoder(*self.tensors(sources[name])) for name, encoder in self.encoders.items()}
 
-    def decode(self, batch: Batch, state: DecoderState | None = None) -> Decoded:
-        """Read the sources, then the decoder's inputs one after the other. state: goes on from there instead."""
+    def decode(self, batch: Batch, state: DecoderState | None = None, *, own_share: float = 0.0) -> Decoded:
+        """Read the sources, then the decoder's inputs one after the other. state: goes on from there instead.
+
+        own_share: how many of these inputs are the decoder's own outputs, where others are the right symbols (E7).
+        """
         tokens, _ = self.tensors(batch.inputs)
         before = state if state is not None else self.decoder.start(self.encode(batch.sources), len(tokens))
+        if own_share > 0.0:
+            tokens = self.decoder.with_own_outputs(tokens, before, own_share)
         return self.decoder(tokens, before)  # type: ignore[no-any-return]
 
-    def forward(self, batch: Batch, state: DecoderState | None = None) -> Loss:
-        """The loss of a batch: the one entry of training. state: that of running text before this stretch of it."""
-        decoded = self.decode(batch, state)
+    def forward(self, batch: Batch, state: DecoderState | None = None, *, step: int = 0) -> Loss:
+        """The loss of a batch: the one entry of training. state: that of running text before this stretch of it.
+
+        step: how many updates came before, which decides in training what the decoder is given.
+        """
+        # In evaluation the right symbols are given: that is what `log p(y | x)` of a target means.
+        own_share = self.decoder.inputs.own_share(step) if self.training else 0.0
+        decoded = self.decode(batch, state, own_share=own_share)
         labels, _ = self.tensors(batch.labels)
         counted = batch.counted
         mask = torch.from_numpy(counted).to(labels.device)
-        features = decoded.features[mask]  # real positions only
         weights = torch.from_numpy(np.repeat(batch.weights, counted.sum(axis=1))).to(self.decoder.output.bias)
-        objective, nll = chunked_cross_entropy(
-            features, *self.decoder.output.joined(), labels[mask], weights, smoothing=self.label_smoothing
-        )
-        for penalty in decoded.penalties.values():
-            objective = objective + penalty
+        objective, nll = self._cross_entropy(decoded, labels, mask, weights)
+        per_sentence = torch.from_numpy(batch.weights).to(self.decoder.output.bias)
+        for term in self._looking_terms(decoded, labels, mask):
+            objective = objective + term @ per_sentence
         return Loss(objective, nll, decoded.state.detached())
+
+    def _cross_entropy(self, decoded: Decoded, labels: Tensor, counted: Tensor, weights: Tensor) -> tuple[Tensor, Tensor]:
+        """The objective and the plain `-log p` of the labels [B, T] that count, summed; weights [N] are theirs."""
+        if self.decoder.copying is not None:  # the chunks of the other loss know of nothing but the output layer
+            learnt = self.decoder.label_log_probs(decoded, labels, learning=True)[counted]
+            with torch.no_grad():
+                nll = -self.decoder.label_log_probs(decoded, labels)[counted].sum()
+            return -(learnt @ weights.to(learnt)), nll
+        features = decoded.features[counted]
+        return chunked_cross_entropy(
+            features, *self.decoder.output.joined(), labels[counted], weights, smoothing=self.label_smoothing
+        )
+
+    def _looking_terms(self, decoded: Decoded, labels: Tensor, counted: Tensor) -> list[Tensor]:
+        """What the objective has beside cross-entropy, [B] each."""
+        terms = self.looking_terms.of_weights(decoded, counted)
+        if decoded.chances:
+            with torch.no_grad():
+                rewards = self.decoder.label_log_probs(decoded, labels)
+            terms += self.looking_terms.of_chances(decoded, rewards, counted, flows_back=self.decoder.flows_back)
+        return terms
 
     def log_probs(self, batch: Batch) -> Tensor:
         """`log p(y_t | y_<t, x)` of every label, [B, T + 1]; zero on padding."""
         decoded = self.decode(batch)
         labels, lengths = self.tensors(batch.labels)
-        every = torch.log_softmax(self.decoder.output(decoded.features).float(), dim=-1)
         real = torch.arange(labels.shape[1], device=labels.device) < lengths[:, None]
-        return every.gather(-1, labels[..., None]).squeeze(-1).masked_fill(~real, 0.0)
+        return self.decoder.label_log_probs(decoded, labels).masked_fill(~real, 0.0)
 
     @property
     def device(self) -> torch.device:
@@ -115,4 +145,6 @@ class EncoderDecoder(nn.Module):
 def build_model(recipe: sections.Recipe, vocabulary_sizes: Mapping[str, int]) -> EncoderDecoder:
     """A fresh model with weights drawn from the recipe's seed."""
     torch.manual_seed(recipe.seed)
-    return EncoderDecoder(recipe.model, vocabulary_sizes, label_smoothing=recipe.training.label_smoothing)
+    source = recipe.data.sources.source
+    widths = {"source": source.size} if isinstance(source, sections.VectorSource) else {}
+    return EncoderDecoder(recipe.model, {**vocabulary_sizes, **widths}, label_smoothing=recipe.training.label_smoothing)

@@ -1,13 +1,18 @@
 """Encoders: each reads one source into a Memory."""
 
+from collections.abc import Mapping
+from typing import assert_never
+
 import torch
 from torch import Tensor, nn
 
 from seqloom.models.cells import Cell, build_cell, unroll
 from seqloom.models.dropout import InputDropout, SequenceDropout
 from seqloom.models.memory import CellState, Memory
+from seqloom.models.multiplying import Linear
 from seqloom.models.unrolled_cells import unroll_written_out
 from seqloom.recipe import sections
+from seqloom.symbols import UNKNOWN
 
 
 class TextEncoder(nn.Module):
@@ -29,10 +34,11 @@ class TextEncoder(nn.Module):
         self.backwards = nn.ModuleList(build_cell(section, [width]) for width in widths if section.bidirectional)
 
     def forward(self, symbols: Tensor, lengths: Tensor) -> Memory:
-        """Symbols [B, S], lengths [B] -> Memory."""
+        """Symbols [B, S], lengths [B] -> Memory. All that lies outside the vocabulary is unknown alike."""
         mask = torch.arange(symbols.shape[1], device=symbols.device) < lengths[:, None]
         turned = turn_round(symbols.shape[1], lengths)
-        states: Tensor = self.input_dropout(self.embedding, symbols)
+        known = torch.where(symbols < self.embedding.num_embeddings, symbols, UNKNOWN)
+        states: Tensor = self.input_dropout(self.embedding, known)
         finals = []
         for index, cell in enumerate(self.forwards):
             states = self.dropout(states) if index > 0 else states
@@ -44,12 +50,52 @@ class TextEncoder(nn.Module):
                 leaves = (torch.cat([leaves[0], _gather(ahead[0], turned)], dim=-1),)
             states = leaves[0]
             finals.append(ends)
-        return Memory(states, mask, finals[-1][0], tuple(finals))
+        return Memory(states, mask, finals[-1][0], tuple(finals), symbols)
 
     def _read(self, cell: nn.Module, inputs: Tensor) -> CellState:
         if not isinstance(cell, Cell):
             raise TypeError(cell)
         return self.unroll(cell, cell.project(inputs), cell.zeros(len(inputs), like=inputs))
+
+
+_ACTIVATIONS: Mapping[str, type[nn.Module]] = {"tanh": nn.Tanh, "logistic": nn.Sigmoid, "relu": nn.ReLU}
+
+
+class DenseEncoder(nn.Module):
+    """Reads a vector with fully connected layers, `h = sigma(W x + b)` (E11). input_size: how many numbers a vector has.
+
+    What it writes has one position, whose state is also the summary and the last state, so that every bridge can read it.
+    """
+
+    def __init__(self, section: sections.DenseEncoder, input_size: int) -> None:
+        super().__init__()
+        self.memory_size = section.memory_size
+        self.dropout = SequenceDropout(section.dropout, locked=False)
+        self.activation = _ACTIVATIONS[section.activation]()
+        widths = [input_size] + [section.size] * (section.layers - 1)
+        self.layers = nn.ModuleList(Linear(width, section.size) for width in widths)
+
+    def forward(self, vectors: Tensor, lengths: Tensor) -> Memory:
+        """Vectors [B, 1, D], lengths [B] (all 1) -> Memory."""
+        states = vectors.to(next(self.parameters()).dtype)
+        for index, layer in enumerate(self.layers):
+            states = self.activation(layer(self.dropout(states) if index > 0 else states))
+        mask = torch.arange(states.shape[1], device=states.device) < lengths[:, None]
+        return Memory(states, mask, states[:, 0], ((states[:, 0],),))
+
+
+Encoder = TextEncoder | DenseEncoder
+
+
+def build_encoder(section: sections.Encoder, input_size: int, *, written_out: bool) -> Encoder:
+    """The encoder that a recipe names. input_size: of its vocabulary, or of its vectors."""
+    match section:
+        case sections.TextEncoder():
+            return TextEncoder(section, input_size, written_out=written_out)
+        case sections.DenseEncoder():
+            return DenseEncoder(section, input_size)
+        case _:
+            assert_never(section)
 
 
 def build_embedding(vocabulary_size: int, size: int) -> nn.Embedding:

@@ -14,14 +14,20 @@ from seqloom.models.attention import (
     AdditiveAttention,
     Attention,
     BilinearAttention,
+    Carry,
     ConcatAttention,
     Keys,
+    Look,
     MultiHeadAttention,
+    ProjectedAttention,
+    ScoredAttention,
 )
 from seqloom.models.bridges import AttentionBridge
 from seqloom.models.cells import Cell, GruCell, LstmCell, RnnCell, TorchGruCell, Weights, unroll
 from seqloom.models.decoders import RecurrentDecoder
 from seqloom.models.encoder_decoder import EncoderDecoder
+from seqloom.models.hard_attention import HardAttention
+from seqloom.models.local_attention import LocalAttention
 from seqloom.models.memory import CellState, Memory
 from seqloom.models.products import FloatProduct, Product, build_product
 from seqloom.processor import InferencePrecision
@@ -55,7 +61,8 @@ def prepare_decoder(decoder: RecurrentDecoder, precision: InferencePrecision) ->
             decoder.bridge.attentions[name] = _prepared_attention(decoder.bridge.attention(name), precision)
     for index, cell in enumerate(decoder.cells):
         decoder.cells[index] = _prepared_cell(cell, precision)
-    _look_up_symbols(decoder)
+    if decoder.reads_symbols:
+        _look_up_symbols(decoder)
     if precision == "fp32":  # elsewhere the order of rounding would matter
         _multiply_before_reading(decoder)
 
@@ -183,7 +190,7 @@ _MOST_QUERY, _MOST_KEY = 43.0, 34.0
 tanh is 1."""
 
 
-class ExponentialAttention(Attention):
+class ExponentialAttention(ScoredAttention):
     """Additive and concat attention, `v^T tanh(q + k_j)`, without a tanh for every query and position.
 
     `tanh(q + k) = 1 - 2 / (1 + e^2q e^2k)`: the exponentials of queries and keys are few, and what is left for every pair is
@@ -221,13 +228,24 @@ def _is_in_range(from_query: Tensor, from_memory: Tensor) -> bool:
 def _prepared_attention(attention: Attention, precision: InferencePrecision) -> Attention:
     """The prepared form of an attention; a kind that has none stays as it is."""
     match attention:
+        case ScoredAttention():
+            return _prepared_score(attention, precision)
+        case LocalAttention() | HardAttention():
+            attention.score = _prepared_score(attention.score, precision)
+            return attention
+        case _:
+            return attention
+
+
+def _prepared_score(attention: ScoredAttention, precision: InferencePrecision) -> ScoredAttention:
+    match attention:
         case AdditiveAttention(from_query=from_query, from_memory=from_memory):
             return _exponential(attention, from_query.weight, from_memory.weight, attention.energy.weight[0], precision)
         case ConcatAttention(query_size=size, hidden=hidden):
             of_query, of_memory = hidden.weight.tensor_split([size], dim=1)
             return _exponential(attention, of_query, of_memory, attention.energy.weight[0], precision)
-        case BilinearAttention() | MultiHeadAttention():
-            for name, part in list(attention.named_children()):
+        case BilinearAttention() | ProjectedAttention() | MultiHeadAttention():
+            for name, part in list(attention.named_modules()):
                 if isinstance(part, nn.Linear):
                     attention.set_submodule(name, _product(part, precision))
             return attention
@@ -236,8 +254,8 @@ def _prepared_attention(attention: Attention, precision: InferencePrecision) -> 
 
 
 def _exponential(
-    attention: Attention, from_query: Tensor, from_memory: Tensor, energy: Tensor, precision: InferencePrecision
-) -> Attention:
+    attention: ScoredAttention, from_query: Tensor, from_memory: Tensor, energy: Tensor, precision: InferencePrecision
+) -> ScoredAttention:
     if not _is_in_range(from_query, from_memory):
         return attention
     products = build_product(precision, from_query), build_product(precision, from_memory)
@@ -299,15 +317,19 @@ class ReadAhead(Attention):
             return keys
         return replace(keys, values=self.product(keys.values))
 
-    def scores(self, query: Tensor, keys: Keys) -> Tensor:
-        """Those of the attention itself."""
-        return self.inner.scores(query, keys)
+    def start(self, keys: Keys) -> Carry:
+        """What the attention itself remembers."""
+        return self.inner.start(keys)
+
+    def look(self, query: Tensor, keys: Keys, carry: Carry) -> Look:
+        """Where the attention itself looks."""
+        return self.inner.look(query, keys, carry)
 
 
 def _multiply_before_reading(decoder: RecurrentDecoder) -> None:
     """Let the attention multiply what would be done to its contexts, if they are averages of states used in that way only."""
     bridge = decoder.bridge
-    if not isinstance(bridge, AttentionBridge) or len(bridge.attentions) != 1 or decoder.uses.output:
+    if not isinstance(bridge, AttentionBridge) or len(bridge.attentions) != 1 or decoder.uses.output or decoder.uses.state:
         return
     (name,) = bridge.attentions
     attention = bridge.attention(name)

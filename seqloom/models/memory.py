@@ -17,10 +17,12 @@ class Memory:
     """One source as the encoder wrote it.
 
     states [B, S, D], one vector per position; mask [B, S], True where real; summary [B, D], one vector for all of it, from
-    real positions only; finals: the last state of each layer, leaves [B, D], from which a decoder may start.
+    real positions only; finals: the last state of each layer, leaves [B, D], from which a decoder may start; symbols [B, S]:
+    what was read, if it was symbols.
     """
 
     states: Tensor
     mask: Tensor
     summary: Tensor
     finals: tuple[CellState, ...]
+    symbols: Tensor | None = None

@@ -11,9 +11,11 @@ import torch
 from torch import Tensor, nn
 
 from seqloom.data.batches import Batch, Padded
+from seqloom.data.oracles import Oracle
 from seqloom.models.decoders import Decoded, DecoderState
 from seqloom.models.encoder_decoder import EncoderDecoder
 from seqloom.models.inference import prepare_model
+from seqloom.models.oracle import Told
 from seqloom.models.products import build_product
 from seqloom.models.stretches import hidden_states, score_stretch, study_stretch
 from seqloom.processor import InferencePrecision
@@ -42,11 +44,11 @@ class TorchState:
 
 
 class TorchStep:
-    """What the model says about the next symbol, from logits [B, K, V]."""
+    """What the model says about the next symbol, log-probabilities [B, K, V]."""
 
-    def __init__(self, decoded: Decoded, logits: Tensor) -> None:
+    def __init__(self, decoded: Decoded, log_probs: Tensor) -> None:
         self._decoded = decoded
-        self._log_probs = torch.log_softmax(logits, dim=-1)
+        self._log_probs = log_probs
 
     @cached_property
     def weights(self) -> Mapping[str, FloatArray]:
@@ -122,9 +124,17 @@ class TorchStepper:
         return self._size
 
     @torch.inference_mode()
-    def start(self, sources: Mapping[str, Padded], count: int) -> TorchState:
-        """Read the sources of `count` sentences; one row each."""
-        return TorchState(self._model.decoder.start(self._model.encode(sources), count))
+    def start(self, sources: Mapping[str, Padded], count: int, oracle: Mapping[str, Oracle] | None = None) -> TorchState:
+        """Read the sources of `count` sentences; one row each. oracle: sources in which attention looks where it is told."""
+        state = self._model.decoder.start(self._model.encode(sources), count)
+        if not oracle:
+            return TorchState(state)
+        told = {name: self._told(one) for name, one in oracle.items()}
+        return TorchState(replace(state, link=replace(state.link, told=told)))
+
+    def _told(self, oracle: Oracle) -> Told:
+        device = self._model.device
+        return Told(torch.from_numpy(oracle.weights).to(device), torch.from_numpy(oracle.known).to(device))
 
     @torch.inference_mode()
     def step(self, tokens: IntArray, state: State) -> TorchStep:
@@ -133,7 +143,8 @@ class TorchStepper:
             raise TypeError(state)
         chosen = torch.from_numpy(np.ascontiguousarray(tokens)).to(state.inner.hidden.device)
         decoded = self._model.decoder.step(chosen, state.inner)
-        return TorchStep(decoded, self._output(decoded.features).float())
+        log_probs = torch.log_softmax(self._output(decoded.features).float(), dim=-1)
+        return TorchStep(decoded, self._model.decoder.with_copies(log_probs, decoded))
 
     @torch.inference_mode()
     def score(self, batch: Batch) -> FloatArray:

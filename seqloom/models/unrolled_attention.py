@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from seqloom.models.attention import (
     AdditiveAttention,
@@ -18,6 +18,7 @@ from seqloom.models.attention import (
     DotAttention,
     Keys,
     MultiHeadAttention,
+    ProjectedAttention,
 )
 from seqloom.models.multiplying import Multiplier
 from seqloom.models.unrolled_cells import WeightGradients
@@ -36,7 +37,7 @@ class AttentionKernel(ABC):
     """One attention through all steps. weights [T, B, H, S] and contexts [T, B, C] are filled by `read`.
 
     multiplier: for products with weights. Those of queries with keys and of weights with values wait for memory, whatever
-    they multiply in.
+    they multiply in. weight_gradients [T, B, H, S]: to be set before the way back where the loss saw the weights themselves.
     """
 
     def __init__(self, keys: Keys, steps: int, multiplier: Multiplier, *, heads: int, context_size: int) -> None:
@@ -48,6 +49,7 @@ class AttentionKernel(ABC):
         self.contexts = self.values.new_empty(steps, batch, context_size)
         self.score_gradients = torch.empty_like(self.weights)
         self.context_gradients = torch.empty_like(self.contexts)
+        self.weight_gradients: Tensor | None = None
 
     def read(self, time: int, query: Tensor) -> Tensor:
         """Read the sources at one step; query [B, D] -> context [B, C]."""
@@ -62,6 +64,8 @@ class AttentionKernel(ABC):
         self.context_gradients[time] = context
         weights = self.weights[time]
         of_weights = self._back_through_context(time, context)
+        if self.weight_gradients is not None:
+            of_weights += self.weight_gradients[time]
         inner = (weights * of_weights).sum(dim=-1, keepdim=True)
         torch.mul(weights, of_weights.sub_(inner), out=self.score_gradients[time])
         return self._back_through_scores(time)
@@ -111,6 +115,69 @@ class ProductKernel(AttentionKernel):
         """Of keys and values; `W` of the bilinear form lies in the keys."""
         keys = torch.bmm(self.score_gradients[:, :, 0].permute(1, 2, 0), queries.transpose(0, 1)).mul_(self._scale)
         return AttentionGradients(keys, self._value_gradients(), [])
+
+
+class ProjectedKernel(ProductKernel):
+    """A6: the same with queries that come out of layers of their own, one query a step; those of keys lie in the keys."""
+
+    def __init__(self, attention: ProjectedAttention, keys: Keys, steps: int, multiplier: Multiplier) -> None:
+        super().__init__(keys, steps, multiplier, scale=attention.scale)
+        self._squashing = attention.squashing
+        self._weights = [layer.weight for layer in attention.to_query if isinstance(layer, nn.Linear)]
+        self._matrices = [multiplier.operand(weight.detach()) for weight in self._weights]
+        batch = len(self.keys)
+        self._shown = [self.keys.new_empty(steps, batch, len(weight)) for weight in self._weights]  # after each layer
+        self._gradients = [torch.empty_like(shown) for shown in self._shown]  # of what each layer squashes
+
+    @property
+    def parameters(self) -> list[Tensor]:
+        """`W_q` of every layer."""
+        return list(self._weights)
+
+    def _scores(self, time: int, query: Tensor) -> Tensor:
+        for matrix, shown in zip(self._matrices, self._shown, strict=True):
+            query = _squash(self._squashing, self.multiplier.mm(query, matrix.t(), out=shown[time]))
+        return super()._scores(time, query)
+
+    def _back_through_scores(self, time: int) -> Tensor:
+        gradient = super()._back_through_scores(time)
+        for index in reversed(range(len(self._matrices))):
+            self._gradients[index][time] = _back_through_squash(self._squashing, gradient, self._shown[index][time])
+            gradient = self.multiplier.mm(self._gradients[index][time], self._matrices[index])
+        return gradient
+
+    def gradients(self, queries: Tensor) -> AttentionGradients:
+        """Of keys, values and every `W_q`."""
+        found = super().gradients(self._shown[-1])
+        inputs = [queries, *self._shown[:-1]]
+        products = [self.multiplier.gradient(*pair) for pair in zip(self._gradients, inputs, strict=True)]
+        return AttentionGradients(found.keys, found.values, list(zip(self._weights, products, strict=True)))
+
+
+def _squash(squashing: str, values: Tensor) -> Tensor:
+    """Squash in place."""
+    match squashing:
+        case "tanh":
+            return values.tanh_()
+        case "logistic":
+            return values.sigmoid_()
+        case "relu":
+            return values.relu_()
+        case _:
+            return values
+
+
+def _back_through_squash(squashing: str, gradient: Tensor, squashed: Tensor) -> Tensor:
+    match squashing:
+        case "tanh":
+            back: Tensor = torch.ops.aten.tanh_backward(gradient, squashed)
+        case "logistic":
+            back = torch.ops.aten.sigmoid_backward(gradient, squashed)
+        case "relu":
+            back = gradient * (squashed > 0)
+        case _:
+            back = gradient
+    return back
 
 
 class TanhKernel(AttentionKernel):
@@ -222,7 +289,7 @@ class MultiHeadKernel(AttentionKernel):
 
 def has_attention_kernel(attention: Attention) -> bool:
     """Whether an attention's step is written out here; any other works too, through its plain code."""
-    known = DotAttention | BilinearAttention | AdditiveAttention | ConcatAttention | MultiHeadAttention
+    known = DotAttention | BilinearAttention | AdditiveAttention | ConcatAttention | ProjectedAttention | MultiHeadAttention
     return isinstance(attention, known)
 
 
@@ -241,6 +308,8 @@ def build_attention_kernel(attention: Attention, keys: Keys, steps: int, multipl
             matrix = attention.hidden.weight
             size, energy = attention.query_size, attention.energy.weight
             return TanhKernel(keys, steps, multiplier, matrix=matrix, query_size=size, energy=energy)
+        case ProjectedAttention():
+            return ProjectedKernel(attention, keys, steps, multiplier)
         case MultiHeadAttention():
             return MultiHeadKernel(attention, keys, steps, multiplier)
         case _:

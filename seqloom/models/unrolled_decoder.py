@@ -224,10 +224,6 @@ class DecoderLoop:
             found.append((self.cells[0].get_parameter(f"inputs.{index}.weight"), fed))
         return found
 
-    def weights(self) -> dict[str, Tensor]:
-        """Attention weights by source, [B, H, T, S]."""
-        return {name: reader.weights.permute(1, 2, 0, 3) for name, reader in zip(self.names, self.readers, strict=True)}
-
     def last_state(self) -> tuple[CellState, ...]:
         """The state after the last step, leaves [B, D] per layer."""
         return tuple(tuple(buffer[-1] for buffer in kernel.states) for kernel in self.kernels)
@@ -263,14 +259,19 @@ class _UnrolledDecoder(torch.autograd.Function):
         feed: Tensor | None,
         parameters: list[Tensor],
         *rest: Tensor,  # noqa: ARG004
-    ) -> Tensor:
+    ) -> tuple[Tensor, ...]:
         loop.run(projected)
         ctx.loop, ctx.parameters, ctx.fed = loop, parameters, feed is not None
-        return loop.features()
+        ctx.set_materialize_grads(False)  # most losses do not see the weights
+        features = loop.features()
+        return features, *(reader.weights.permute(1, 2, 0, 3) for reader in loop.readers)
 
     @staticmethod
-    def backward(ctx: Any, features: Tensor) -> tuple[Tensor | None, ...]:
+    def backward(ctx: Any, features: Tensor | None, *weights: Tensor | None) -> tuple[Tensor | None, ...]:
         loop: DecoderLoop = ctx.loop
+        features = torch.zeros_like(loop.features()) if features is None else features
+        for reader, gradient in zip(loop.readers, weights, strict=True):
+            reader.weight_gradients = None if gradient is None else gradient.permute(2, 0, 1, 3)
         leaves, fed = loop.run_back(features.contiguous())
         found = loop.weight_gradients()
         of_sources: list[Tensor | None] = []
@@ -279,22 +280,25 @@ class _UnrolledDecoder(torch.autograd.Function):
             of_sources += [gradients.keys, gradients.values]
             found += gradients.parameters
         by_parameter = {id(parameter): gradient for parameter, gradient in found}
-        weights = [by_parameter[id(parameter)] for parameter in ctx.parameters]
+        of_parameters = [by_parameter[id(parameter)] for parameter in ctx.parameters]
         flat = [leaf for layer in leaves for leaf in layer]
-        return (None, loop.kernels[0].gradients, fed if ctx.fed else None, None, *flat, *of_sources, *weights)
+        return (None, loop.kernels[0].gradients, fed if ctx.fed else None, None, *flat, *of_sources, *of_parameters)
 
 
 def decode_written_out(
     loop: DecoderLoop, projected: Tensor, feed: Tensor | None, state: tuple[CellState, ...], keys: Mapping[str, Keys]
-) -> Tensor:
-    """Run a loop over projected inputs [B, T, gates * D]: features [B, T, O]. state: leaves [B, D]."""
+) -> tuple[Tensor, dict[str, Tensor]]:
+    """Run a loop over projected inputs [B, T, gates * D]: features [B, T, O], attention weights by source [B, H, T, S].
+
+    state: leaves [B, D].
+    """
     parameters = _loop_parameters(loop)
     leaves = [leaf for layer in state for leaf in layer]
     sources = [tensor for one in keys.values() for tensor in (one.keys, one.values)]
-    features: Tensor = _UnrolledDecoder.apply(  # type: ignore[no-untyped-call]
+    features, *weights = _UnrolledDecoder.apply(  # type: ignore[no-untyped-call]
         loop, projected.transpose(0, 1).contiguous(), feed, parameters, *leaves, *sources, *parameters
     )
-    return features.transpose(0, 1)
+    return features.transpose(0, 1), dict(zip(loop.names, weights, strict=True))
 
 
 def _loop_parameters(loop: DecoderLoop) -> list[Tensor]:

@@ -1,23 +1,40 @@
 """A recipe in a reader's words: the six jars of a model, and what may be written where."""
 
+from typing import assert_never
+
 from seqloom.recipe.schema import Slot, dotted, homes, listed, slots_of
 from seqloom.recipe.sections import (
     Additive,
     Aligned,
+    Attention,
     AttentionBridge,
     Beam,
+    Bilinear,
     Concat,
+    DenseEncoder,
+    DistributionInputs,
+    Dot,
     EveryStepBridge,
     Exhaustive,
     Files,
     Greedy,
+    Hard,
     InitialBridge,
+    Inputs,
+    Local,
+    MixedInputs,
     MultiHead,
     NoBridge,
+    NoInputs,
+    OwnInputs,
+    Projected,
     Recipe,
     Recurrence,
     Sample,
-    Training,
+    TeacherInputs,
+    VectorSource,
+    Vocabulary,
+    Whole,
 )
 
 
@@ -27,7 +44,7 @@ def jars(recipe: Recipe) -> list[tuple[str, str]]:
         ("task", _task(recipe)),
         ("data", _data(recipe)),
         ("model", _model(recipe)),
-        ("loss", _loss(recipe.training)),
+        ("loss", _loss(recipe)),
         ("learning algorithm", _algorithm(recipe)),
         ("evaluation", _evaluation(recipe)),
     ]
@@ -38,7 +55,10 @@ def _task(recipe: Recipe) -> str:
         return "Language model: predict each symbol of a text from the symbols before it."
     if recipe.data.builtin is not None:
         return f"The built-in task {recipe.data.builtin}, text to text."
-    return "Text to text: write the target of a pair, given its source."
+    source = "Vector" if isinstance(recipe.data.sources.source, VectorSource) else "Text"
+    if isinstance(recipe.data.vocabularies.target, Whole) and not recipe.data.vocabularies.shared:
+        return f"{source} to class: say of which class the source of a pair is."
+    return f"{source} to text: write the target of a pair, given its source."
 
 
 def _data(recipe: Recipe) -> str:
@@ -53,7 +73,9 @@ def _data(recipe: Recipe) -> str:
             f"{100 * share:.3g} % kept for {name}" if files is None else f"{name} from {_files(files)}"
             for name, files, share in shares
         ]
-    source, target = data.vocabularies.source.kind, data.vocabularies.target.kind
+    source, target = (_symbols(one) for one in (data.vocabularies.source, data.vocabularies.target))
+    if isinstance(data.sources.source, VectorSource):
+        source = f"vectors of {data.sources.source.size} numbers"
     if data.vocabularies.shared:
         symbols = f"one vocabulary of {source} for both sides"
     elif data.text is not None:
@@ -61,6 +83,10 @@ def _data(recipe: Recipe) -> str:
     else:
         symbols = f"{source} on both sides" if source == target else f"{source} to {target}"
     return _joined(*origin, symbols)
+
+
+def _symbols(vocabulary: Vocabulary) -> str:
+    return "whole texts" if isinstance(vocabulary, Whole) else vocabulary.kind
 
 
 def _files(files: Files) -> str:
@@ -74,9 +100,12 @@ def _files(files: Files) -> str:
 def _model(recipe: Recipe) -> str:
     encoder, decoder = recipe.model.encoder, recipe.model.decoder
     parts = [_network("decoder", decoder)]
-    if encoder is not None:
+    if isinstance(encoder, DenseEncoder):
+        layers = f", {encoder.layers} layers" if encoder.layers > 1 else ""
+        parts.insert(0, f"a dense encoder ({encoder.size} wide{layers})")
+    elif encoder is not None:
         parts.insert(0, _network("encoder", encoder, "bidirectional " if encoder.bidirectional else ""))
-    return _joined(" and ".join(parts), _bridge(recipe))
+    return _joined(" and ".join(parts), _bridge(recipe), _inputs(decoder.inputs))
 
 
 def _network(name: str, section: Recurrence, quality: str = "") -> str:
@@ -84,6 +113,15 @@ def _network(name: str, section: Recurrence, quality: str = "") -> str:
     # An LSTM and an RNN are spoken as their letters, a GRU as a word.
     article = "a" if quality or section.cell == "gru" else "an"
     return f"{article} {quality}{section.cell.upper()} {name} ({section.size} wide{layers})"
+
+
+_USES = {
+    "input": "into the input",
+    "output": "into the output",
+    "combined": "combined with the state",
+    "state": "as the new state",
+    "concatenated": "concatenated to the state",
+}
 
 
 def _bridge(recipe: Recipe) -> str:
@@ -96,22 +134,67 @@ def _bridge(recipe: Recipe) -> str:
             return "the source's summary is seen at every step"
         case AttentionBridge() as bridge:
             feed = " and fed to the next step" if bridge.feed else ""
-            return f"{_attention(bridge)}, queried by the {bridge.query} state, into the {' and the '.join(bridge.into)}{feed}"
+            copied = "; symbols of the source can be copied" if bridge.copy else ""
+            uses = [_USES[use] for use in bridge.into]
+            return f"{_attention(bridge.attention)}, queried by the {bridge.query} state, {' and '.join(uses)}{feed}{copied}"
 
 
-def _attention(bridge: AttentionBridge) -> str:
-    match bridge.attention:
-        case Additive(size=size) | Concat(size=size):
-            return f"{bridge.attention.kind} attention ({size} wide)"
+def _inputs(section: Inputs) -> str:
+    """What the decoder is given of the step before, unless it is the right symbol."""
+    match section:
+        case TeacherInputs():
+            return ""
+        case OwnInputs():
+            return "in training the decoder reads what it wrote itself"
+        case MixedInputs(share=share, rise=rise):
+            slowly = f", rising over {_counted(rise, 'step')}" if rise else ""
+            return f"in training {100 * share:.3g} % of what the decoder reads it wrote itself{slowly}"
+        case DistributionInputs():
+            return "the decoder reads the distribution of the step before"
+        case NoInputs():
+            return "the decoder reads nothing of what it wrote"
+        case _:
+            assert_never(section)
+
+
+def _attention(section: Attention) -> str:
+    match section:
+        case Additive(size=size, coverage=coverage):
+            return f"additive attention ({size} wide{', seeing its coverage' if coverage else ''})"
+        case Concat(size=size):
+            return f"concat attention ({size} wide)"
+        case Projected(size=size, layers=layers):
+            return f"dot attention on learned keys and queries ({_counted(layers, 'layer')}, {size} wide)"
         case MultiHead(heads=heads, size=size):
             return f"multi-head attention ({heads} heads, {size} wide)"
-        case attention:
-            return f"{attention.kind} attention"
+        case Local(score=score, window=window, centre=centre):
+            around = "the step's number" if centre == "monotonic" else "a place that the query names"
+            return f"local {_attention(score)}, {_counted(window, 'position')} to either side of {around}"
+        case Hard(score=score):
+            return f"hard {_attention(score)}, one position at a time"
+        case Dot() | Bilinear():
+            return f"{section.kind} attention"
+        case _:
+            assert_never(section)
 
 
-def _loss(training: Training) -> str:
+def _loss(recipe: Recipe) -> str:
+    training, bridge = recipe.training, recipe.model.bridge
     smoothing = f"labels smoothed by {training.label_smoothing:g}" if training.label_smoothing else ""
-    return _joined(f"cross-entropy of the target's symbols, averaged over {training.average}", smoothing)
+    entropy = f"cross-entropy of the target's symbols, averaged over {training.average}"
+    return _joined(entropy, smoothing, *(_looking(bridge) if isinstance(bridge, AttentionBridge) else []))
+
+
+def _looking(bridge: AttentionBridge) -> list[str]:
+    """The terms of the loss about where the decoder looks."""
+    terms = []
+    if bridge.coverage_loss:
+        terms.append(f"{bridge.coverage_loss:g} times what is looked at again (coverage)")
+    if bridge.doubly_stochastic:
+        terms.append(f"{bridge.doubly_stochastic:g} times how unevenly positions are looked at (doubly stochastic)")
+    if isinstance(bridge.attention, Hard):
+        terms.append("positions that are drawn learn by REINFORCE")
+    return terms
 
 
 def _algorithm(recipe: Recipe) -> str:

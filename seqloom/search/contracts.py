@@ -61,7 +61,7 @@ class Step(Protocol):
         ...
 
     def all(self) -> FloatArray:
-        """Log-probabilities of all symbols, [B, K, V]."""
+        """Log-probabilities of all symbols, [B, K, V]. Behind them, from id V on, what a model copies from sources."""
         ...
 
 

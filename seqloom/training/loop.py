@@ -142,7 +142,7 @@ def update(
     for part, batch in enumerate(batches):
         torch.manual_seed(_mixed(recipe.seed, step, part))
         with multiplying(precision):
-            loss = model(batch, carried if _goes_on(batch) else None)
+            loss = model(batch, carried if _goes_on(batch) else None, step=step)
         nll = float(loss.nll)
         _require_finite(nll, [batch], step + 1)
         (loss.objective / count).backward()

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from seqloom.classes import Classes, ClassQuality
 from seqloom.predictions import Prediction
 from seqloom.views import heatmap
 from seqloom.views.charts import Panel, bar_chart, line_chart, spoken
@@ -37,7 +38,8 @@ class Report:
     """All that a report shows; whatever is empty is left out.
 
     facts: label and value, such as the size of the model. panels: charts over training. validation: one row per validation,
-    as a table. by_length: rows with `from`, `to`, `count` and one value in 0-100 per metric. best and worst: examples.
+    as a table. by_length: rows with `from`, `to`, `count` and one value in 0-100 per metric. classes: which are found and
+    which are confused, where outputs are classes. best and worst: examples.
     maps: predictions whose attention is shown. texts: what a language model wrote, each below a caption. recipe_text: the
     resolved recipe. notes: sentences at the top.
     """
@@ -50,6 +52,7 @@ class Report:
     panels: Sequence[Panel] = ()
     validation: Sequence[Mapping[str, float | str]] = ()
     by_length: Sequence[Mapping[str, float]] = ()
+    classes: Classes | None = None
     best: Sequence[Example] = ()
     worst: Sequence[Example] = ()
     maps: Sequence[Prediction] = ()
@@ -63,6 +66,7 @@ def to_html(report: Report) -> str:
         (
             _header(report),
             _section("Quality", _metrics(report.metrics)),
+            _section("Classes", "" if report.classes is None else _classes(report.classes)),
             _section("Training", _charts(line_chart(panel) for panel in report.panels) + _validation(report.validation)),
             _section("Quality by source length", _charts(_by_length(report.by_length))),
             _section("Worst outputs", _examples(report.worst)),
@@ -119,6 +123,55 @@ def _interval_bar(metric: Metric) -> str:
         f'<rect class="accent bar" x="{start:.1f}" y="3" width="{max((high - low) * 1.6, 1):.1f}" height="6" rx="1"/>'
         f'<rect class="ink" x="{place - 0.75:.1f}" y="0" width="1.5" height="12"/></svg>'
     )
+
+
+_MOST_CLASSES = 20
+_MOST_CONFUSIONS = 12
+
+
+def _classes(classes: Classes) -> str:
+    """Each class with what is found of it; then what is taken for what, as a table of all where there are few."""
+    rows = "".join(_class_row(one) for one in classes.qualities[:_MOST_CLASSES])
+    head = "".join(f"<th class=num>{title}</th>" for title in ("wanted", "written", "precision", "recall", "F1"))
+    left = len(classes.names) - _MOST_CLASSES
+    rest = f" The {left:,} rarest classes are not shown." if left > 0 else ""
+    return (
+        f'<div class="wide"><table><thead><tr><th>class</th>{head}</tr></thead><tbody>{rows}</tbody></table></div>'
+        f"<p>Mean F1 of all wanted classes: {number(classes.macro_f1, 2)}.{rest}</p>"
+        f"{_confusion_table(classes) if left <= 0 else _confusion_list(classes)}"
+    )
+
+
+def _class_row(one: ClassQuality) -> str:
+    shares = ("" if share is None else number(share, 2) for share in (one.precision, one.recall, one.f1))
+    cells = "".join(f"<td class=num>{cell}</td>" for cell in (f"{one.wanted:,}", f"{one.written:,}", *shares))
+    return f"<tr><th>{foreign(one.name)}</th>{cells}</tr>"
+
+
+def _confusion_table(classes: Classes) -> str:
+    """Rows are wanted, columns written; a cell is the darker the more of its row is in it."""
+    names = classes.names
+    head = "".join(f"<th class=num>{foreign(name)}</th>" for name in names)
+    rows = "".join(
+        f"<tr><th>{foreign(name)}</th>{''.join(_confusion_cell(count, max(1, sum(counts))) for count in counts)}</tr>"
+        for name, counts in zip(names, classes.table(names), strict=True)
+    )
+    title = "<h3>Rows: wanted. Columns: written.</h3>"
+    table = f'<table class="confusions"><thead><tr><th></th>{head}</tr></thead><tbody>{rows}</tbody></table>'
+    return f'{title}<div class="wide">{table}</div>'
+
+
+def _confusion_cell(count: int, total: int) -> str:
+    return f'<td class=num style="--share: {_PERCENT * count / total:.0f}%">{count:,}</td>' if count else "<td></td>"
+
+
+def _confusion_list(classes: Classes) -> str:
+    rows = "".join(
+        f"<tr><td>{foreign(one.wanted)}</td><td>{foreign(one.written)}</td><td class=num>{one.count:,}</td></tr>"
+        for one in classes.confusions[:_MOST_CONFUSIONS]
+    )
+    head = "<tr><th>wanted</th><th>written instead</th><th class=num>times</th></tr>"
+    return f'<div class="wide"><table><thead>{head}</thead><tbody>{rows}</tbody></table></div>' if rows else ""
 
 
 def _charts(charts: Iterable[str]) -> str:

@@ -1,5 +1,6 @@
 """The operations counted by hand are those that torch counts while a model computes."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -45,7 +46,7 @@ def test_the_textbook_costs_what_is_counted() -> None:
     assert operations.total == pytest.approx(counter.get_total_flops(), rel=0.03)
 
 
-ENCODER = {"size": 12, "embedding": 10}
+ENCODER = {"kind": "text", "size": 12, "embedding": 10}
 DECODER = {"size": 24, "embedding": 14}
 MODELS: dict[str, dict[str, Any]] = {
     "language model": {"encoder": None, "bridge": {"kind": "none"}},
@@ -66,6 +67,25 @@ MODELS: dict[str, dict[str, Any]] = {
         "encoder": {**ENCODER, "layers": 2, "cell": "lstm"},
         "decoder": {**DECODER, "layers": 2},
         "bridge": {"kind": "attention", "attention": {"kind": "concat", "size": 9}},
+    },
+    "copying": {"bridge": {"kind": "attention", "attention": {"kind": "additive", "size": 9}, "copy": True}},
+    "as the state": {"bridge": {"kind": "attention", "query": "current", "into": ["state"], "attention": {"kind": "bilinear"}}},
+    "concatenated": {
+        "encoder": {**ENCODER, "bidirectional": False},
+        "bridge": {"kind": "attention", "into": ["concatenated"], "attention": {"kind": "additive", "size": 9}},
+        "decoder": {**DECODER, "cell": "lstm"},
+    },
+    "distributions": {
+        "bridge": {"kind": "attention", "query": "current", "into": ["output"], "attention": {"kind": "dot"}},
+        "decoder": {**DECODER, "inputs": {"kind": "distribution"}},
+    },
+    "nothing given": {"bridge": {"kind": "every_step"}, "decoder": {**DECODER, "inputs": {"kind": "none"}}},
+    "keys and queries of two layers": {
+        "bridge": {"kind": "attention", "into": ["output"], "attention": {"kind": "projected", "size": 9, "layers": 2}},
+    },
+    "coverage": {"bridge": {"kind": "attention", "attention": {"kind": "additive", "size": 9, "coverage": True}}},
+    "local": {
+        "bridge": {"kind": "attention", "attention": {"kind": "local", "score": {"kind": "additive", "size": 9}}},
     },
     "heads": {
         "encoder": {**ENCODER, "bidirectional": False},
@@ -101,3 +121,13 @@ def test_a_step_of_the_translation_model_costs_about_15_million_operations_a_row
     step = BatchShape(sentences=0, source_positions=0, target_positions=1, pairs=13)
     operations = count_operations(TRANSLATION.model, {"source": 5_900, "target": 7_900}, step)
     assert operations.forward == pytest.approx(15e6, rel=0.01)
+
+
+def test_a_dense_encoder_costs_what_is_counted() -> None:
+    encoder = {"kind": "dense", "size": 24, "layers": 3}
+    section = sections.Model.model_validate({"encoder": encoder, "decoder": DECODER, "bridge": {"kind": "every_step"}})
+    vectors = Padded(np.ones((SENTENCES, 1, 40), dtype=np.float32), np.ones(SENTENCES, dtype=np.int64))
+    with FlopCounterMode(display=False) as counter:
+        EncoderDecoder(section, SIZES, written_out=False).log_probs(replace(batch(), sources={"source": vectors}))
+    operations = count_operations(section, SIZES, BatchShape.padded(SENTENCES, 1, TARGET))
+    assert operations.forward == pytest.approx(counter.get_total_flops(), rel=0.01)

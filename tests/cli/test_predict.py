@@ -267,7 +267,7 @@ def test_an_output_with_line_breaks_stays_on_its_line(
     from seqloom.data.vocabulary import Vocabulary
 
     plain = Vocabulary.decode
-    monkeypatch.setattr(Vocabulary, "decode", lambda self, ids: plain(self, ids).replace("B", "\n").replace("C", "\\"))
+    monkeypatch.setattr(Vocabulary, "decode", lambda self, *ids: plain(self, *ids).replace("B", "\n").replace("C", "\\"))
     assert seqloom("predict", tiny_run, given="abc\nfed\n").out == "A\\n\\\nFED\n"
     assert len(seqloom("predict", tiny_run, "--nbest", 2, given="abc\n").out.splitlines()) == 2
     assert seqloom("predict", tiny_run, "--json", given="abc\n").objects[0]["text"] == "A\n\\"
@@ -278,3 +278,50 @@ def test_an_interrupted_prediction_leaves_the_attention_file_as_it_was(seqloom: 
     answer = seqloom("predict", tiny_run, "--attention", "weights.npz", "--columns", "source=2", given="abc\n")
     assert answer.code == 3
     assert [(path.name, path.read_text()) for path in here.iterdir()] == [("weights.npz", "precious")]
+
+
+# --- told where to look ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("o.txt", "2-0 1-1 0-2\n\n[null, [0, 0, 1]]\n"),
+        ("o.json", '["2-0 1-1 0-2", null, [null, [0, 0, 1]]]'),
+    ],
+)
+def test_an_oracle_is_read_entry_by_entry(seqloom: Seqloom, tiny_run: Path, here: Path, name: str, text: str) -> None:
+    (here / name).write_text(text)
+    turned, free, half = seqloom("predict", tiny_run, "--oracle", name, "--json", given="abc\nabc\nfed\n").objects
+    assert (turned["text"], free["text"]) == ("CBA", "ABC")
+    assert turned["alignment"]["source"]["weights"][0] == [0, 0, 1]
+    assert half["alignment"]["source"]["weights"][1] == [0, 0, 1]
+
+
+@pytest.mark.parametrize(
+    ("text", "part"),
+    [
+        ("0-0\n", "the oracle has 1 entries, but there are more inputs"),
+        ("0-0\n0-0\n0-0\n", "more entries than the 2 inputs"),
+        ("0-0\n3-0\n", "o.txt:2: the pair 3-0 names source position 3"),
+        ("0-0\n[[0.5, 0.5]]\n", "o.txt:2, step 0 (from 0): expected 3 weights"),
+        ("[[1, 0, 0], [1, 1, 0]]\n0-0\n", "o.txt:1, step 1 (from 0): expected weights that sum to 1, found a sum of 2"),
+        ("here\n0-0\n", "o.txt:1: expected an alignment of pairs source-target"),
+    ],
+)
+def test_an_oracle_that_does_not_fit_is_named(seqloom: Seqloom, tiny_run: Path, here: Path, text: str, part: str) -> None:
+    (here / "o.txt").write_text(text)
+    answer = seqloom("predict", tiny_run, "--oracle", "o.txt", given="abc\nfed\n")
+    assert answer.code == 3
+    assert part in answer.err
+
+
+def test_explain_draws_what_it_was_told(seqloom: Seqloom, tiny_run: Path, here: Path) -> None:
+    [turned] = seqloom("explain", tiny_run, "abc", "--oracle", "2-0 1-1 0-2", "--out", "m.json", "--json").objects
+    assert turned["text"] == "CBA"
+    (here / "o.txt").write_text("0-0\n")
+    [words] = seqloom(
+        "explain", tiny_run, "abc", "--oracle", "o.txt", "--oracle-unit", "words", "--out", "m.json", "--json"
+    ).objects
+    assert np.allclose(words["alignment"]["source"]["weights"][0], 1 / 3, atol=1e-4)
+    assert seqloom("explain", tiny_run, "abc", "--oracle", "nosuch.txt").code == 3

@@ -25,6 +25,7 @@ SECTIONS: dict[str, sections.BuiltVocabulary] = {
     "symbols": sections.Symbols(),
     "bpe": sections.Bpe(size=60),
     "unigram": sections.Unigram(size=60),
+    "whole": sections.Whole(),
 }
 every_kind = pytest.mark.parametrize("section", SECTIONS.values(), ids=SECTIONS.keys())
 quick = settings(max_examples=25, deadline=None)
@@ -140,7 +141,8 @@ def test_a_symbol_is_what_its_span_spells(section: sections.BuiltVocabulary, tex
         starts = [start for start, _ in encoded.spans]
         assert starts == sorted(starts)
         for symbol, piece in slices(vocabulary, text):
-            assert symbol == "<end>" or unicodedata.normalize("NFC", piece).strip() == symbol.strip()
+            spelt = " ".join(piece.split()) if vocabulary.whole else piece.strip()
+            assert symbol == "<end>" or unicodedata.normalize("NFC", spelt) == symbol.strip()
 
 
 def test_a_composed_symbol_spans_all_it_was_composed_of() -> None:
@@ -179,10 +181,11 @@ FORGERIES = ["< begin >", "<begin>", "< end >", "<end>", "< unknown >", "<unknow
 @pytest.mark.parametrize("text", FORGERIES)
 def test_no_text_can_forge_a_mark(section: sections.BuiltVocabulary, text: str) -> None:
     vocabulary = build_vocabulary(section, [*FORGERIES, "plain text"]).with_features(["loud"])
-    ids = vocabulary.encode_source(f"{text} {text}").ids
+    forged = text if vocabulary.whole else f"{text} {text}"
+    ids = vocabulary.encode_source(forged).ids
     assert ids.min() > UNKNOWN
     assert vocabulary.size - 1 not in ids
-    assert vocabulary.decode(ids) == f"{text} {text}"
+    assert vocabulary.decode(ids) == forged
 
 
 def test_features_lead_and_may_be_absent() -> None:
@@ -229,7 +232,7 @@ def test_what_training_did_not_have_is_unknown(section: sections.BuiltVocabulary
     encoded = vocabulary.encode_source("a q")
     assert UNKNOWN in encoded.ids
     assert "<unknown>" in encoded.symbols
-    assert vocabulary.decode(encoded.ids) == "a <unknown>"
+    assert vocabulary.decode(encoded.ids) == ("<unknown>" if vocabulary.whole else "a <unknown>")
 
 
 # --- sizes ----------------------------------------------------------------------------------------------------------
@@ -239,6 +242,17 @@ def test_minimum_count_leaves_rare_symbols_out() -> None:
     for section in (sections.Characters(minimum_count=2), sections.Symbols(minimum_count=2), sections.Words(minimum_count=2)):
         vocabulary = built(section, "a", "a", "b")
         assert vocabulary.symbols(range(3, vocabulary.size)) == ("a",)
+
+
+def test_a_whole_text_is_one_symbol_spaces_and_all() -> None:
+    vocabulary = built(sections.Whole(), "entailment", "not entailment", "entailment")
+    assert vocabulary.whole
+    assert not any(build_vocabulary(section, ["a b"]).whole for name, section in SECTIONS.items() if name != "whole")
+    ids = vocabulary.encode_targets(["entailment", "not  entailment", "not"])
+    assert [one.tolist() for one in ids] == [[UNKNOWN + 1], [UNKNOWN + 2], [UNKNOWN]]
+    assert vocabulary.decode(ids[1]) == "not entailment"
+    assert Vocabulary.from_json(vocabulary.to_json(), where="x").whole
+    assert vocabulary.find("not entailment") == UNKNOWN + 2
 
 
 def test_size_keeps_the_most_frequent_words() -> None:
@@ -316,3 +330,35 @@ def test_a_damaged_pipeline_and_another_version_are_refused() -> None:
         Vocabulary.from_json(json.dumps({**body, "version": 99}), where="source.json")
     with pytest.raises(RunError, match="not a vocabulary that seqloom wrote"):
         Vocabulary.from_json(json.dumps({**body, "tokenizer": {"model": "?"}}), where="source.json")
+
+
+# --- symbols that can be copied -------------------------------------------------------------------------------------
+
+COPIED = {
+    "words": ("Anna met  Zyx, Zyx and Uli", "Uli met Zyx,", ("Zyx", ",", "Uli")),
+    "symbols": ("Anna met  Zyx, Zyx and Uli", "Uli met Zyx,", ("Zyx,", "Zyx", "Uli")),
+    "characters": ("Anna 7 and 8 or 7", "met 87", ("7", "8", "o")),
+}
+
+
+@pytest.mark.parametrize("kind", COPIED)
+@pytest.mark.parametrize("begin_end", [False, True])
+def test_unknown_symbols_are_told_apart_and_spelled_as_they_stand(kind: str, begin_end: bool) -> None:
+    source, target, unknown = COPIED[kind]
+    section = SECTIONS[kind].model_copy(update={"begin_end": begin_end})
+    vocabulary = built(section, "Anna met Bert and", features=["de"])
+    encoded = vocabulary.told_apart(vocabulary.encode_source(source), source)
+    assert vocabulary.symbols(encoded.copies, encoded.copies) == unknown
+    assert [vocabulary.size + np.flatnonzero(encoded.ids == one)[0] for one in encoded.copies] == list(encoded.copies)
+    assert UNKNOWN not in encoded.ids
+    assert vocabulary.decode(encoded.ids, encoded.copies) == normalised(source, section)
+    ids = vocabulary.encode_copying(target, encoded.copies)
+    assert set(ids.tolist()) <= {*range(3, vocabulary.size), *encoded.copies}
+    assert vocabulary.decode(ids, encoded.copies) == target
+    assert target.endswith(vocabulary.symbols(ids[-1:], encoded.copies))
+
+
+def test_a_target_has_unknown_symbols_that_its_source_does_not_have() -> None:
+    vocabulary = built(sections.Words(), "Anna met Bert")
+    assert vocabulary.encode_copying("Anna met Zyx", {9: "Uli"}).tolist()[-1] == UNKNOWN
+    assert vocabulary.encode_copying("", {9: "Uli"}).tolist() == []

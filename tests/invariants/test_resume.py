@@ -26,13 +26,17 @@ INTERRUPTED = 10
 
 
 def pairs(folder: Path, words: list[str]) -> dict[str, Any]:
-    """Pairs of words, and a model that reads one to write the other."""
+    """Pairs of words, and a model that reads one to write the other, more and more from what it wrote itself.
+
+    Where it looks is drawn, so that a resumed run must draw the same.
+    """
     (folder / "pairs.tsv").write_text("".join(f"{word}\t{word[::-1]}\n" for word in words), encoding="utf-8")
     return {
         "data": {"train": str(folder / "pairs.tsv")},
         "model": {
             "encoder": {"size": 12, "embedding": 8, "dropout": 0.2},
-            "decoder": {"size": 16, "embedding": 8, "dropout": 0.2, "cell": "lstm"},
+            "decoder": {"size": 16, "embedding": 8, "dropout": 0.2, "cell": "lstm", "inputs": {"kind": "mixed", "rise": 50}},
+            "bridge": {"kind": "attention", "attention": {"kind": "hard"}},
         },
         "training": {"batch_tokens": 40, "precision": "fp32"},
     }

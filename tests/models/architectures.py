@@ -14,6 +14,7 @@ from seqloom.recipe import sections
 
 Settings = Mapping[str, Any]
 
+DECODER_SIZE = 6
 SOURCE_SIZE = 9
 TARGET_SIZE = 7
 """Vocabulary sizes; differing, so that one taken for the other is noticed."""
@@ -31,12 +32,20 @@ class Architecture:
         return isinstance(self.section.bridge, sections.AttentionBridge)
 
     @property
+    def looks_everywhere(self) -> bool:
+        """Whether all positions of a source have some weight."""
+        bridge = self.section.bridge
+        return isinstance(bridge, sections.AttentionBridge) and not isinstance(bridge.attention, sections.Local | sections.Hard)
+
+    @property
     def reads(self) -> bool:
         return self.section.encoder is not None
 
     @property
     def vocabulary_sizes(self) -> dict[str, int]:
-        shared = self.section.decoder.tied == "all"
+        bridge = self.section.bridge
+        copies = isinstance(bridge, sections.AttentionBridge) and bridge.copy
+        shared = copies or self.section.decoder.tied == "all"
         return {"source": TARGET_SIZE if shared else SOURCE_SIZE, "target": TARGET_SIZE}
 
 
@@ -47,7 +56,7 @@ CELLS: Mapping[str, Settings] = {
     "lstm": {"cell": "lstm"},
 }
 
-ATTENTIONS: Mapping[str, Settings] = {
+SIMPLE_ATTENTIONS: Mapping[str, Settings] = {
     "dot": {"kind": "dot"},
     "dot_scaled": {"kind": "dot", "scaled": True},
     "bilinear": {"kind": "bilinear"},
@@ -55,11 +64,24 @@ ATTENTIONS: Mapping[str, Settings] = {
     "concat": {"kind": "concat", "size": 3},
     "multi_head": {"kind": "multi_head", "heads": 2, "size": 4},
 }
+FURTHER_ATTENTIONS: Mapping[str, Settings] = {
+    "projected": {"kind": "projected", "size": 5},
+    "projected_2_layers": {"kind": "projected", "size": 3, "layers": 2, "nonlinearity": "logistic", "scaled": True},
+    "projected_relu": {"kind": "projected", "size": 9, "nonlinearity": "relu"},
+    "projected_linear": {"kind": "projected", "size": 7, "nonlinearity": "none"},
+    "coverage": {"kind": "additive", "size": 5, "coverage": True},
+    "local_monotonic": {"kind": "local", "centre": "monotonic", "window": 1, "score": {"kind": "additive", "size": 5}},
+    "local_predictive": {"kind": "local", "centre": "predictive", "window": 2, "score": {"kind": "projected", "size": 3}},
+    # Nothing but REINFORCE teaches this one where to look.
+    "hard": {"kind": "hard", "score": {"kind": "bilinear"}, "entropy": 0.0, "soft_share": 0.0},
+}
+"""They meet with the rest of a decoder in one place, where it reads."""
+ATTENTIONS: Mapping[str, Settings] = {**SIMPLE_ATTENTIONS, **FURTHER_ATTENTIONS}
 
 
 def uses_the_recipe_accepts() -> Iterator[Settings]:
     """Every combination of query, into and feed that makes sense, by asking the recipe."""
-    ways = ("input", "output", "combined")
+    ways = ("input", "output", "combined", "state", "concatenated")
     for query in ("previous", "current"):
         for into in chain.from_iterable(combinations(ways, count) for count in range(len(ways) + 1)):
             for feed in (False, True):
@@ -72,6 +94,13 @@ def uses_the_recipe_accepts() -> Iterator[Settings]:
 
 
 USES = tuple(uses_the_recipe_accepts())
+DIFFERING_USES = (
+    {"query": "previous", "into": ("input",), "feed": False},
+    {"query": "previous", "into": ("output",), "feed": False},
+    {"query": "current", "into": ("output",), "feed": False},
+    {"query": "current", "into": ("combined",), "feed": True},
+)
+"""Asked before or after the cell, step by step or all at once."""
 
 
 def use_name(use: Settings) -> str:
@@ -79,7 +108,10 @@ def use_name(use: Settings) -> str:
 
 
 def attention_bridge(kind: str, use: Settings, dense: int = 1) -> Settings:
-    return {"kind": "attention", "attention": ATTENTIONS[kind], "start": {"dense": dense}, **use}
+    attention = ATTENTIONS[kind]
+    if kind == "multi_head" and "state" in use["into"]:
+        attention = {**attention, "size": DECODER_SIZE}
+    return {"kind": "attention", "attention": attention, "start": {"dense": dense}, **use}
 
 
 BAHDANAU = attention_bridge("additive", {"query": "previous", "into": ("input",), "feed": False})
@@ -92,6 +124,8 @@ BRIDGES: Mapping[str, Settings] = {
     "bahdanau": BAHDANAU,
     "luong": LUONG,
     "004": attention_bridge("bilinear", {"query": "current", "into": ("output",), "feed": False}),
+    "state": attention_bridge("bilinear", {"query": "current", "into": ("state",), "feed": False}),
+    "concatenated": attention_bridge("additive", {"query": "current", "into": ("concatenated",), "feed": False}),
 }
 
 
@@ -103,25 +137,35 @@ def build_section(
     layers: tuple[int, int] = (1, 1),
     bidirectional: bool = True,
     tied: str = "none",
+    inputs: str = "teacher",
 ) -> sections.Model:
     """A tiny model whose widths differ wherever the recipe lets them."""
     same = bridge.get("start", {}).get("dense") == 0 or bridge.get("attention", {}).get("kind") == "dot"
-    memory_size = 6 if same else 8
+    memory_size = DECODER_SIZE if same or "state" in bridge.get("into", ()) else 8
     encoder = {
+        "kind": "text",
         **(cell if encoder_cell is None else encoder_cell),
         "size": memory_size // 2 if bidirectional else memory_size,
         "layers": layers[0],
         "bidirectional": bidirectional,
         "embedding": 6 if tied == "all" else 4,
     }
-    decoder = {**cell, "size": 6, "layers": layers[1], "embedding": 5 if tied == "none" else 6, "tied": tied}
+    decoder = {
+        **cell,
+        "size": DECODER_SIZE,
+        "layers": layers[1],
+        "embedding": 5 if tied == "none" else DECODER_SIZE,
+        "tied": tied,
+        "inputs": {"kind": inputs},
+    }
     return sections.Model.model_validate(
         {"encoder": None if bridge["kind"] == "none" else encoder, "decoder": decoder, "bridge": bridge}
     )
 
 
 def every_attention_with_every_use() -> Iterator[Architecture]:
-    for (kind, use), bidirectional in zip(product(ATTENTIONS, USES), alternating(), strict=False):
+    pairs = chain(product(SIMPLE_ATTENTIONS, USES), product(FURTHER_ATTENTIONS, DIFFERING_USES))
+    for (kind, use), bidirectional in zip(pairs, alternating(), strict=False):
         bridge = attention_bridge(kind, use)
         yield Architecture(f"{kind}-{use_name(use)}", build_section(bridge, bidirectional=bidirectional))
 
@@ -163,6 +207,22 @@ def every_tie() -> Iterator[Architecture]:
         yield Architecture(f"tied_{tied}-{name}", build_section(BRIDGES[name], tied=tied))
 
 
+def decoders_that_copy() -> Iterator[Architecture]:
+    for cell, name in product(("gru", "lstm"), ("bahdanau", "luong", "004", "state")):
+        yield Architecture(f"copying-{cell}-{name}", build_section({**BRIDGES[name], "copy": True}, cell=CELLS[cell]))
+    heads = attention_bridge("multi_head", {"query": "previous", "into": ("input",), "feed": False, "copy": True})
+    yield Architecture("copying-multi_head", build_section(heads))
+
+
+def decoders_that_read_no_symbols() -> Iterator[Architecture]:
+    for inputs, (name, bridge) in product(("distribution", "none"), BRIDGES.items()):
+        if name != "none":
+            yield Architecture(f"inputs_{inputs}-{name}", build_section(bridge, inputs=inputs))
+        if name in ("initial", "bahdanau"):
+            section = build_section(bridge, cell=CELLS["lstm"], layers=(2, 2), tied="output", inputs=inputs)
+            yield Architecture(f"inputs_{inputs}-{name}-lstm-2_layers-tied", section)
+
+
 def named(architectures: Sequence[Architecture]) -> dict[str, Architecture]:
     by_name = {one.name: one for one in architectures}
     assert len(by_name) == len(architectures), "two architectures share a name"
@@ -183,6 +243,8 @@ ARCHITECTURES = named(
         *cells_and_depths_that_differ(),
         *every_start(),
         *every_tie(),
+        *decoders_that_read_no_symbols(),
+        *decoders_that_copy(),
     ]
 )
 

@@ -202,8 +202,8 @@ def encode(encoder: Encoder, source: Sequence[int]) -> Encoded:
 
 
 class Attention(Protocol):
-    def attend(self, s: Vector, h: Sequence[Vector]) -> tuple[Vector, list[Vector]]:
-        """The context, and the weights of each head."""
+    def attend(self, s: Vector, h: Sequence[Vector], past: Sequence[Sequence[Vector]]) -> tuple[Vector, list[Vector]]:
+        """The context, and the weights of each head. past: the weights of each head at all steps before."""
         ...
 
 
@@ -217,12 +217,17 @@ class Soft:
 
     score: Score
 
-    def attend(self, s: Vector, h: Sequence[Vector]) -> tuple[Vector, list[Vector]]:
+    def attend(self, s: Vector, h: Sequence[Vector], past: Sequence[Sequence[Vector]]) -> tuple[Vector, list[Vector]]:
         a = softmax([self.score.energy(s, h_j) for h_j in h])
-        c = np.zeros(len(h[0]))
-        for a_j, h_j in zip(a, h, strict=True):
-            c = c + a_j * h_j
-        return c, [a]
+        return averaged(a, h), [a]
+
+
+def averaged(a: Vector, h: Sequence[Vector]) -> Vector:
+    """A1: c_t = sum_j a_jt h_j."""
+    c = np.zeros(len(h[0]))
+    for a_j, h_j in zip(a, h, strict=True):
+        c = c + a_j * h_j
+    return c
 
 
 @dataclass(frozen=True)
@@ -269,6 +274,84 @@ class Concat:
 
 
 @dataclass(frozen=True)
+class Projected:
+    """A6: k_j^T q with k_j = sigma(W_k h_j) and q = sigma(W_q s), layer upon layer.
+
+    scaled: divided by the root of the width.
+    """
+
+    W_q: Sequence[Matrix]
+    W_k: Sequence[Matrix]
+    sigma: Squash
+    scaled: bool
+
+    def energy(self, s: Vector, h_j: Vector) -> float:
+        q, k_j = s, h_j
+        for matrix in self.W_q:
+            q = self.sigma(matrix @ q)
+        for matrix in self.W_k:
+            k_j = self.sigma(matrix @ k_j)
+        return float(k_j @ q) / (np.sqrt(len(q)) if self.scaled else 1.0)
+
+
+@dataclass(frozen=True)
+class Covering:
+    """A2 that sees the coverage: V^T tanh(U s + W h_j + w g_jt), g_jt the sum of the weights that j had before (Tu 2016)."""
+
+    V: Vector
+    U: Matrix
+    W: Matrix
+    w: Vector
+
+    def attend(self, s: Vector, h: Sequence[Vector], past: Sequence[Sequence[Vector]]) -> tuple[Vector, list[Vector]]:
+        g = np.zeros(len(h))
+        for (before,) in past:
+            g = g + before
+        a = softmax([float(self.V @ tanh(self.U @ s + self.W @ h[j] + self.w * g[j])) for j in range(len(h))])
+        return averaged(a, h), [a]
+
+
+@dataclass(frozen=True)
+class Local:
+    """Only |j - p_t| <= D is looked at (Luong 2015), where j and t count from 1 and p_t = t.
+
+    Or p_t = S sigmoid(v^T tanh(W s)), and then the energies are e_jt - (j - p_t)^2 / (2 (D/2)^2).
+    """
+
+    score: Score
+    D: int
+    W: Matrix | None = None
+    v: Vector | None = None
+
+    def attend(self, s: Vector, h: Sequence[Vector], past: Sequence[Sequence[Vector]]) -> tuple[Vector, list[Vector]]:
+        predicts = self.W is not None and self.v is not None
+        p = min(len(past) + 1, len(h))
+        if self.W is not None and self.v is not None:
+            p = len(h) * logistic(self.v @ tanh(self.W @ s))
+        inside = [j for j in range(1, len(h) + 1) if abs(j - p) <= self.D]
+        energies = []
+        for j in inside:
+            gaussian = -((j - p) ** 2) / (2 * (self.D / 2) ** 2) if predicts else 0.0
+            energies.append(self.score.energy(s, h[j - 1]) + gaussian)
+        a = np.zeros(len(h))
+        a[[j - 1 for j in inside]] = softmax(energies)
+        return averaged(a, h), [a]
+
+
+@dataclass(frozen=True)
+class Hard:
+    """One position, the best (Xu 2015)."""
+
+    score: Score
+
+    def attend(self, s: Vector, h: Sequence[Vector], past: Sequence[Sequence[Vector]]) -> tuple[Vector, list[Vector]]:
+        best = int(np.argmax([self.score.energy(s, h_j) for h_j in h]))
+        a = np.zeros(len(h))
+        a[best] = 1.0
+        return h[best], [a]
+
+
+@dataclass(frozen=True)
 class Head:
     """One head of A9: q = W_q s + b_q, k_j = W_k h_j + b_k, v_j = W_v h_j + b_v."""
 
@@ -288,7 +371,7 @@ class MultiHead:
     W_c: Matrix
     b_c: Vector
 
-    def attend(self, s: Vector, h: Sequence[Vector]) -> tuple[Vector, list[Vector]]:
+    def attend(self, s: Vector, h: Sequence[Vector], past: Sequence[Sequence[Vector]]) -> tuple[Vector, list[Vector]]:
         contexts, weights = [], []
         for head in self.heads:
             q = head.W_q @ s + head.b_q
@@ -315,14 +398,19 @@ class Dense:
         return tanh(self.W @ z + self.b)
 
 
+Given = Literal["symbols", "distribution", "nothing"]
+"""What a step reads of the step before (E7)."""
+
+
 @dataclass(frozen=True)
 class Decoder:
     """What writes the target.
 
     E: embeddings. layers: cells. start: for each layer and each part of its state, the dense layers that make it from the
     encoder's (none: the identity). attention: for option `attention`; its query is the state before or the current one; the
-    context goes into the cell's input, the output (W_att), or a combined vector (W_c), which may be fed to the next step.
-    V, b: output layer.
+    context goes into the cell's input, the output (W_att), or a combined vector (W_c), which may be fed to the next step; or it
+    becomes the state, or is concatenated to it. V, b: output layer. given: what a step reads of the step before. gate: w and b
+    of a decoder that copies.
     """
 
     option: Literal["none", "initial", "every_step", "attention"]
@@ -337,6 +425,10 @@ class Decoder:
     W_att: Matrix | None = None
     W_c: Matrix | None = None
     feed: bool = False
+    into_state: bool = False
+    concatenated: bool = False
+    given: Given = "symbols"
+    gate: tuple[Vector, float] | None = None
 
 
 @dataclass(frozen=True)
@@ -364,26 +456,40 @@ def first_states(decoder: Decoder, encoded: Encoded | None) -> list[State]:
     return states
 
 
+def given_to(decoder: Decoder, y_before: int, log_probs: Sequence[Vector]) -> Vector:
+    """E7: e(y_{t-1}), after `begin` perhaps the mean of all embeddings under the distribution before, or nothing."""
+    given: Vector = np.zeros(decoder.E.shape[1])
+    if decoder.given == "symbols" or not log_probs:
+        given = decoder.E[y_before]
+    elif decoder.given == "distribution":
+        for y, log_prob in enumerate(log_probs[-1]):
+            given = given + np.exp(log_prob) * decoder.E[y]
+    return given
+
+
 def decode(encoder: Encoder | None, decoder: Decoder, source: Sequence[int], inputs: Sequence[int]) -> Written:
     """E1: P(y | x) = prod_t P(y_t | y_<t, x). inputs: y_0 = begin, y_1, ..: at each step the symbol before."""
     encoded = None if encoder is None else encode(encoder, source)
     states = first_states(decoder, encoded)
     fed = np.zeros(len(states[-1][0]))
+    c_before = np.zeros(0 if decoder.W_att is None else decoder.W_att.shape[1])
     log_probs: list[Vector] = []
     weights: list[list[Vector]] = []
     for y_before in inputs:
         c: Vector | None = None
         if decoder.attention is not None and encoded is not None and decoder.query == "previous":
-            c, a = decoder.attention.attend(states[-1][0], encoded.h)  # A1: s_{t-1} asks
+            c, a = decoder.attention.attend(states[-1][0], encoded.h, weights)  # A1: s_{t-1} asks
             weights.append(a)
 
-        parts = [decoder.E[y_before]]
+        parts = [given_to(decoder, y_before, log_probs)]
         if decoder.option == "every_step" and encoded is not None:
             parts.append(encoded.finals[-1][0])  # E4: s_t = RNN(s_{t-1}, [e(y_{t-1}), h_T])
         if decoder.into_input and c is not None:
             parts.append(c)  # A3: s_t = RNN(s_{t-1}, [e(y_{t-1}), c_t])
         if decoder.feed:
             parts.append(fed)  # Luong: the combined vector of the step before
+        if decoder.concatenated:
+            parts.append(c_before)  # A7: the state is [s; c], and W [s; c] = W_s s + W_c c
         x = np.concatenate(parts)
         for number, cell in enumerate(decoder.layers):
             states[number] = cell.step(x, states[number])
@@ -391,15 +497,29 @@ def decode(encoder: Encoder | None, decoder: Decoder, source: Sequence[int], inp
         s = states[-1][0]
 
         if decoder.attention is not None and encoded is not None and decoder.query == "current":
-            c, a = decoder.attention.attend(s, encoded.h)  # A5: s_t asks
+            c, a = decoder.attention.attend(s, encoded.h, weights)  # A5: s_t asks
             weights.append(a)
+        if decoder.into_state and c is not None:
+            states[-1] = (c, *states[-1][1:])  # A7: the context is the new state
+            s = c
+        if decoder.concatenated and c is not None:
+            c_before = c
 
+        seen = s
         if decoder.W_c is not None and c is not None:
             fed = tanh(decoder.W_c @ np.concatenate([s, c]))  # Luong: tanh(W [s; c]) is what the output sees
             logits = decoder.V @ fed + decoder.b
+            seen = fed
         elif decoder.W_att is not None and c is not None:
             logits = decoder.V @ s + decoder.W_att @ c + decoder.b  # A7: W_out s + W_att c
+            seen = np.concatenate([s, c])
         else:
             logits = decoder.V @ s + decoder.b  # E5
-        log_probs.append(np.log(softmax(logits)))
+        p = softmax(logits)
+        if decoder.gate is not None:
+            g = logistic(decoder.gate[0] @ seen + decoder.gate[1])
+            p = g * p
+            for j, x_j in enumerate(source):  # See: p(y) = g P(y) + (1 - g) sum of a_j over all j with x_j = y
+                p[x_j] += (1 - g) * np.mean([head[j] for head in weights[-1]])
+        log_probs.append(np.log(p))
     return Written(np.stack(log_probs), np.asarray(weights).swapaxes(0, 1) if weights else np.zeros((0, len(inputs), 0)))

@@ -40,6 +40,7 @@ EVERY = _of(ARCHITECTURES.values())
 PLAIN_ONES = _of(ARCHITECTURES[name] for name in PLAIN)
 PLAIN_AND_READING = _of(ARCHITECTURES[name] for name in PLAIN if ARCHITECTURES[name].reads)
 ATTENDING = _of(one for one in ARCHITECTURES.values() if one.attends)
+PLAIN_AND_ATTENDING = _of(ARCHITECTURES[name] for name in PLAIN if ARCHITECTURES[name].attends)
 EVERY_IN_BOTH_PRECISIONS = _in_both_precisions()
 
 SOURCE_LENGTHS = (3, 2, 4)
@@ -126,14 +127,14 @@ class Said:
 def whole(model: EncoderDecoder, batch: Batch) -> Said:
     """What forward says, in the model's own precision."""
     decoded = model.decode(batch)
-    return Said(torch.log_softmax(model.decoder.output(decoded.features), dim=-1), decoded.weights, decoded.state)
+    return Said(model.decoder.log_probs(decoded), decoded.weights, decoded.state)
 
 
 @torch.inference_mode()
 def continued(model: EncoderDecoder, tokens: Tensor, state: DecoderState) -> Said:
     """What forward says about symbols [B, T] that go on from a state."""
     decoded = model.decoder(tokens, state)
-    return Said(torch.log_softmax(model.decoder.output(decoded.features), dim=-1), decoded.weights, decoded.state)
+    return Said(model.decoder.log_probs(decoded), decoded.weights, decoded.state)
 
 
 @torch.inference_mode()
@@ -167,6 +168,11 @@ def assert_same_state(actual: DecoderState, expected: DecoderState, tolerance: f
     for layer, expected_layer in zip(actual.cells, expected.cells, strict=True):
         for leaf, expected_leaf in zip(layer, expected_layer, strict=True):
             assert_same(leaf, expected_leaf, tolerance)
-    assert (actual.feed is None) == (expected.feed is None)
-    if actual.feed is not None and expected.feed is not None:
-        assert_same(actual.feed, expected.feed, tolerance)
+    assert actual.carry.keys() == expected.carry.keys()
+    for name, carry in expected.carry.items():
+        for leaf, expected_leaf in zip(actual.carry[name], carry, strict=True):
+            assert_same(leaf, expected_leaf, tolerance)
+    for one, other in ((actual.feed, expected.feed), (actual.given, expected.given)):
+        assert (one is None) == (other is None)
+        if one is not None and other is not None:
+            assert_same(one, other, tolerance)

@@ -9,10 +9,20 @@ from seqloom.models import attention as attentions
 from seqloom.models import bridges, cells
 from seqloom.models.encoder_decoder import EncoderDecoder
 from seqloom.models.encoders import TextEncoder
+from seqloom.models.hard_attention import HardAttention
+from seqloom.models.local_attention import MonotonicAttention, PredictiveAttention
 from seqloom.recipe import sections
 
 from . import equations
-from .equations import Dense, Gate, Head, Matrix
+from .equations import Dense, Gate, Given, Head, Matrix, Squash
+
+GIVEN: dict[str, Given] = {"distribution": "distribution", "none": "nothing"}
+SQUASHING: dict[str, Squash] = {
+    "tanh": equations.tanh,
+    "logistic": equations.logistic,
+    "relu": lambda z: np.maximum(z, 0.0),
+    "none": lambda z: z,
+}
 
 
 def array(parameter: Tensor) -> Matrix:
@@ -32,7 +42,7 @@ def encoder_of(model: EncoderDecoder, section: sections.Model) -> equations.Enco
 
 
 def decoder_of(model: EncoderDecoder, section: sections.Model) -> equations.Decoder:
-    decoder = model.decoder
+    decoder, copying = model.decoder, model.decoder.copying
     assert decoder.embedding is not None
     attends = section.bridge if isinstance(section.bridge, sections.AttentionBridge) else None
     return equations.Decoder(
@@ -48,6 +58,10 @@ def decoder_of(model: EncoderDecoder, section: sections.Model) -> equations.Deco
         W_att=None if decoder.output.attended is None else array(decoder.output.attended),
         W_c=None if decoder.combine is None else array(decoder.combine.weight),
         feed=attends is not None and attends.feed,
+        into_state=attends is not None and "state" in attends.into,
+        concatenated=attends is not None and "concatenated" in attends.into,
+        given=GIVEN.get(section.decoder.inputs.kind, "symbols"),
+        gate=None if copying is None else (array(copying.gate.weight)[0], float(copying.gate.bias.detach())),
     )
 
 
@@ -98,19 +112,42 @@ def attention_of(bridge: bridges.Bridge) -> equations.Attention | None:
     if not isinstance(bridge, bridges.AttentionBridge):
         return None
     match bridge.attentions["source"]:
-        case attentions.DotAttention(scale=scale):
-            return equations.Soft(equations.Dot(scaled=scale != 1.0))
-        case attentions.BilinearAttention(matrix=matrix):
-            return equations.Soft(equations.Bilinear(array(matrix.weight)))
-        case attentions.AdditiveAttention() as additive:
-            matrices = array(additive.from_query.weight), array(additive.from_memory.weight)
-            return equations.Soft(equations.Additive(array(additive.energy.weight)[0], *matrices))
-        case attentions.ConcatAttention() as concat:
-            return equations.Soft(equations.Concat(array(concat.energy.weight)[0], array(concat.hidden.weight)))
         case attentions.MultiHeadAttention() as several:
             return equations.MultiHead(heads_of(several), array(several.to_context.weight), array(several.to_context.bias))
+        case attentions.CoverageAttention() as covering:
+            matrices = array(covering.from_query.weight), array(covering.from_memory.weight)
+            return equations.Covering(array(covering.energy.weight)[0], *matrices, array(covering.from_coverage))
+        case MonotonicAttention(score=score, window=window):
+            return equations.Local(score_of(score), window)
+        case PredictiveAttention(score=score, window=window, to_hidden=to_hidden, to_place=to_place):
+            return equations.Local(score_of(score), window, array(to_hidden.weight), array(to_place.weight)[0])
+        case HardAttention(score=score):
+            return equations.Hard(score_of(score))
+        case attentions.ScoredAttention() as score:
+            return equations.Soft(score_of(score))
         case other:
             raise TypeError(other)
+
+
+def score_of(attention: attentions.ScoredAttention) -> equations.Score:
+    match attention:
+        case attentions.DotAttention(scale=scale):
+            return equations.Dot(scaled=scale != 1.0)
+        case attentions.BilinearAttention(matrix=matrix):
+            return equations.Bilinear(array(matrix.weight))
+        case attentions.AdditiveAttention() as additive:
+            matrices = array(additive.from_query.weight), array(additive.from_memory.weight)
+            return equations.Additive(array(additive.energy.weight)[0], *matrices)
+        case attentions.ConcatAttention() as concat:
+            return equations.Concat(array(concat.energy.weight)[0], array(concat.hidden.weight))
+        case attentions.ProjectedAttention() as projected:
+            queries, keys = (
+                [array(layer.weight) for layer in stack if isinstance(layer, nn.Linear)]
+                for stack in (projected.to_query, projected.to_key)
+            )
+            return equations.Projected(queries, keys, SQUASHING[projected.squashing], scaled=projected.scale != 1.0)
+        case _:
+            raise TypeError(attention)
 
 
 def heads_of(attention: attentions.MultiHeadAttention) -> list[Head]:

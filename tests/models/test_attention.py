@@ -12,11 +12,15 @@ from seqloom.models.attention import (
     Attention,
     BilinearAttention,
     ConcatAttention,
+    CoverageAttention,
     DotAttention,
     MultiHeadAttention,
+    ProjectedAttention,
     Read,
-    build_attention,
 )
+from seqloom.models.attention_kinds import build_attention
+from seqloom.models.hard_attention import HardAttention
+from seqloom.models.local_attention import MonotonicAttention, PredictiveAttention
 from seqloom.models.memory import Memory
 from seqloom.recipe import sections
 
@@ -42,7 +46,7 @@ def build(kind: str, query_size: int, memory_size: int) -> Attention:
     section = sections.AttentionBridge.model_validate({"attention": ATTENTIONS[kind]}).attention
     attention = build_attention(section, query_size, memory_size).double()
     randomise(attention)
-    return attention
+    return attention.eval()
 
 
 # --- by hand --------------------------------------------------------------------------------------------------------
@@ -99,10 +103,123 @@ def test_concat_attention_is_additive_attention_with_its_two_matrices_side_by_si
     assert_close(ask(concat, query, memory).weights, ask(additive, query, memory).weights)
 
 
+def test_projected_attention_without_a_nonlinearity_and_with_identities_is_dot_attention() -> None:
+    projected = ProjectedAttention(3, 3, 3, layers=1, squashing="none", scaled=False)
+    for stack in (projected.to_query, projected.to_key):
+        nn.init.eye_(stack.get_parameter("0.weight"))
+    memory, query = memory_of(torch.randn(2, 4, 3)), torch.randn(2, 5, 3)
+    assert_close(ask(projected, query, memory).weights, ask(DotAttention(3, scaled=False), query, memory).weights)
+
+
+# --- coverage -------------------------------------------------------------------------------------------------------
+
+
+def test_the_coverage_is_the_sum_of_the_weights_before_and_changes_the_scores() -> None:
+    attention = CoverageAttention(3, 4, 5)
+    randomise(attention)
+    keys = attention.prepare(memory_of(torch.randn(2, 6, 4), tensor([[True] * 6, [True] * 2 + [False] * 4])))
+    query = torch.randn(2, 1, 3)
+    first = attention(query, keys, attention.start(keys))
+    second = attention(query, keys, first.carry)
+    assert_close(first.carry[0], first.weights[:, 0])
+    assert_close(second.carry[0], (first.weights + second.weights)[:, 0])
+    assert not torch.allclose(first.weights, second.weights)
+
+
+def test_without_a_vector_for_the_coverage_it_is_additive_attention() -> None:
+    additive, covering = AdditiveAttention(3, 4, 5), CoverageAttention(3, 4, 5)
+    covering.load_state_dict({**additive.state_dict(), "from_coverage": torch.zeros(5)})
+    memory, query = memory_of(torch.randn(2, 6, 4)), torch.randn(2, 1, 3)
+    keys = covering.prepare(memory)
+    later = covering(query, keys, covering(query, keys, covering.start(keys)).carry)
+    assert_close(later.weights, ask(additive, query, memory).weights)
+
+
+# --- local ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_monotonic_window_moves_a_position_each_step_and_stays_at_the_last() -> None:
+    attention = MonotonicAttention(DotAttention(1, scaled=False), window=1)
+    keys = attention.prepare(memory_of(torch.ones(1, 6, 1), tensor([[True] * 5 + [False]])))
+    carry, seen = attention.start(keys), []
+    for _ in range(7):
+        read = attention(torch.ones(1, 1, 1), keys, carry)
+        carry = read.carry
+        seen.append(read.weights[0, 0, 0].nonzero()[:, 0].tolist())
+    assert seen == [[0, 1], [0, 1, 2], [1, 2, 3], [2, 3, 4], [3, 4], [3, 4], [3, 4]]
+
+
+def test_a_predictive_window_lies_where_the_query_says_under_a_gaussian() -> None:
+    attention = PredictiveAttention(DotAttention(1, scaled=False), 1, window=2)
+    nn.init.zeros_(attention.to_place.weight)  # sigmoid(0): in the middle
+    mask = tensor([[True] * 6 + [False]])
+    weights = ask(attention, torch.zeros(1, 1, 1), memory_of(torch.ones(1, 7, 1), mask)).weights[0, 0, 0]
+    around = torch.exp(-(tensor([2.0, 1.0, 0.0, 1.0, 2.0]) ** 2) / 2.0)  # positions 1 to 5 around p = 3, deviation 1
+    assert_close(weights, torch.cat([around / around.sum(), torch.zeros(2)]))
+
+
+@pytest.mark.parametrize("place", [-1e4, 1e4])
+def test_a_window_always_has_a_position(place: float) -> None:
+    attention = PredictiveAttention(DotAttention(1, scaled=False), 1, window=1)
+    nn.init.ones_(attention.to_hidden.weight)
+    nn.init.constant_(attention.to_place.weight, place)
+    weights = ask(attention, torch.ones(1, 1, 1), memory_of(torch.ones(1, 4, 1))).weights
+    assert_close(weights.sum(), tensor(1.0))
+
+
+# --- hard -----------------------------------------------------------------------------------------------------------
+
+
+def test_hard_attention_looks_at_the_best_position_alone() -> None:
+    memory = memory_of(tensor([[[0.0, 4.0], [1.0, 0.0], [9.0, 9.0]]]), tensor([[True, True, False]]))
+    attention = HardAttention(DotAttention(2, scaled=False), soft_share=0.5).eval()
+    read = ask(attention, tensor([[[THREE, 0.0], [0.0, 1.0]]]), memory)
+    assert_close(read.weights, tensor([[[[0.0, 1.0, 0.0], [1.0, 0.0, 0.0]]]]))
+    assert_close(read.context, tensor([[[1.0, 0.0], [0.0, 4.0]]]))
+    assert read.chance is None
+
+
+def test_in_training_positions_are_drawn_by_their_weights() -> None:
+    torch.manual_seed(1)
+    memory = memory_of(tensor([[[0.0], [1.0], [9.0]]]).expand(4000, 3, 1), tensor([[True, True, False]]).expand(4000, 3))
+    read = ask(HardAttention(DotAttention(1, scaled=False), soft_share=0.0), tensor([[[THREE]]]).expand(4000, 1, 1), memory)
+    assert_close(read.weights.sum(dim=-1), torch.ones(4000, 1, 1))
+    assert_close(read.weights.mean(dim=0)[0, 0], tensor([0.25, 0.75, 0.0]), atol=0.03, rtol=0.0)
+    assert read.chance is not None
+    chosen = read.weights[:, 0, :, 1] == 1.0
+    assert_close(read.chance.log_probs.exp(), torch.where(chosen, 0.75, 0.25))
+    entropy = -0.25 * math.log(0.25) - 0.75 * math.log(0.75)
+    assert_close(read.chance.entropies, torch.full((4000, 1), entropy))
+
+
+def test_in_training_a_share_of_the_sentences_is_read_softly_from_begin_to_end() -> None:
+    torch.manual_seed(1)
+    memory = memory_of(tensor([[[0.0], [1.0]]]).expand(1000, 2, 1))
+    attention = HardAttention(DotAttention(1, scaled=False), soft_share=0.25)
+    keys = attention.prepare(memory)
+    carry = attention.start(keys)
+    first, second = (attention(tensor([[[THREE]]]).expand(1000, 1, 1), keys, carry) for _ in range(2))
+    soft = first.weights.amax(dim=-1)[:, 0, 0] < 1.0
+    assert abs(float(soft.float().mean()) - 0.25) < 0.05
+    assert_close(second.weights[soft], tensor([[[0.25, 0.75]]]).expand(int(soft.sum()), 1, 1, 2))
+    assert first.chance is not None
+    assert not first.chance.log_probs[soft].any()
+
+
+def test_a_source_without_positions_has_no_weights_when_positions_are_drawn() -> None:
+    memory = memory_of(torch.ones(1, 2, 3), tensor([[False, False]]))
+    attention = HardAttention(BilinearAttention(3, 3), soft_share=0.0)
+    read = ask(attention, torch.ones(1, 1, 3), memory)
+    assert_close(read.weights, torch.zeros(1, 1, 1, 2))
+    assert read.chance is not None
+    gradients = torch.autograd.grad((read.chance.log_probs + read.chance.entropies).sum(), list(attention.parameters()))
+    assert all(torch.isfinite(gradient).all() for gradient in gradients)
+
+
 # --- what holds for every kind --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", ATTENTIONS)
+@pytest.mark.parametrize("kind", [kind for kind in ATTENTIONS if not kind.startswith("local")])
 def test_the_order_of_positions_does_not_matter(kind: str) -> None:
     attention = build(kind, 6, 6)
     states, query = torch.randn(2, 5, 6, dtype=torch.float64), torch.randn(2, 3, 6, dtype=torch.float64)
@@ -121,9 +238,10 @@ def test_preparing_keys_leaves_nothing_on_the_module(kind: str) -> None:
     query = torch.randn(1, 1, 6, dtype=torch.float64)
     here, there = (memory_of(torch.randn(1, 4, 6, dtype=torch.float64)) for _ in range(2))
     keys = attention.prepare(here)
-    expected = attention(query, keys, ()).context
+    carry = attention.start(keys)
+    expected = attention(query, keys, carry).context
     attention.prepare(there)  # another request comes in between
-    assert_same(attention(query, keys, ()).context, expected)
+    assert_same(attention(query, keys, carry).context, expected)
     assert vars(attention) == before
 
 

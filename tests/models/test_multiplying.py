@@ -34,7 +34,9 @@ def gradients_of(model: EncoderDecoder, architecture: Architecture, precision: s
     with multiplying("bf16" if precision == "bf16" else "fp32"):
         loss = model(batch_for(architecture))
     names, parameters = zip(*model.named_parameters(), strict=True)
-    return loss.objective.detach(), dict(zip(names, torch.autograd.grad(loss.objective, parameters), strict=True))
+    return loss.objective.detach(), dict(
+        zip(names, torch.autograd.grad(loss.objective, parameters, materialize_grads=True), strict=True)
+    )
 
 
 @pytest.mark.usefixtures("native")

@@ -9,6 +9,7 @@ from seqloom.errors import RecipeError
 from seqloom.recipe import parse_recipe, read_recipe, recipe_from
 
 DATES = "data: {builtin: dates}\n"
+KINDS = "additive, bilinear, concat, dot, hard, local, multi_head, projected"
 TOP_KEYS = "Known keys here: data, model, training, search, seed, device."
 TRAINING_KEYS = (
     "Known keys here: epochs, steps, batch_tokens, batch_size, stretch, accumulate, optimiser, learning_rate, schedule, clip, "
@@ -76,20 +77,16 @@ WRONG_VALUES = {
     "search: {forbid: x}": "search.forbid: expected a list, each item text; got 'x'. Write it as a list: [x].",
     "search: {forbid: [1]}": "search.forbid[0]: expected text; got 1.",
     "model: {bridge: {into: input}}": (
-        "model.bridge.into: expected a list, each item one of combined, input, output; got 'input'. "
+        "model.bridge.into: expected a list, each item one of combined, concatenated, input, output, state; got 'input'. "
         "Write it as a list: [input]."
     ),
     "model: {bridge: {kind: attention, attention: {kind: aditive}}}": (
-        "model.bridge.attention.kind: expected one of additive, bilinear, concat, dot, multi_head; got 'aditive'. "
-        "Did you mean 'additive'?"
+        f"model.bridge.attention.kind: expected one of {KINDS}; got 'aditive'. Did you mean 'additive'?"
     ),
     "model: {bridge: {attention: {kind: Bahdanau}}}": (
-        "model.bridge.attention.kind: expected one of additive, bilinear, concat, dot, multi_head; got 'Bahdanau'. "
-        "Did you mean 'additive'?"
+        f"model.bridge.attention.kind: expected one of {KINDS}; got 'Bahdanau'. Did you mean 'additive'?"
     ),
-    "model: {bridge: {attention: {kind: xyz, size: 0}}}": (
-        "model.bridge.attention.kind: expected one of additive, bilinear, concat, dot, multi_head; got 'xyz'."
-    ),
+    "model: {bridge: {attention: {kind: xyz, size: 0}}}": (f"model.bridge.attention.kind: expected one of {KINDS}; got 'xyz'."),
     "model: {encoder: {kind: text, cell: LSTM}}": (
         "model.encoder.cell: expected one of gru, lstm, rnn; got 'LSTM'. Did you mean 'lstm'?"
     ),
@@ -112,12 +109,12 @@ WRONG_DATA = {
     "{train: a, columns: {weight: [1]}}": f"data.columns.weight: expected {COLUMN}, or null; got a list of 1.",
     "{train: a, columns: {features: [0.5]}}": f"data.columns.features[0]: expected {COLUMN}; got 0.5.",
     "{train: a, vocabularies: {source: {kind: char}}}": (
-        "data.vocabularies.source.kind: expected one of bpe, characters, file, symbols, unigram, words; got 'char'. "
+        "data.vocabularies.source.kind: expected one of bpe, characters, file, symbols, unigram, whole, words; got 'char'. "
         "Did you mean 'characters'?"
     ),
     "{train: a, max_length: 9}": (
         "data.max_length: unknown key. Did you mean 'maximum_length'? Known keys here: builtin, train, validation, test, "
-        "split, format, text, columns, vocabularies, maximum_length."
+        "split, format, text, columns, sources, vocabularies, maximum_length."
     ),
     "{}": "data: give `train` (a file or a list of files) or `builtin` (the name of a built-in task).",
     "{builtin: dates, test: a}": (
@@ -145,10 +142,11 @@ UNKNOWN_KEYS = {
     "model: {bridge: {heads: 2}}": (
         "model.bridge.heads: unknown key for kind attention. "
         "It belongs elsewhere: write `model.bridge.attention.heads` (kind multi_head). "
-        "Known keys here: kind, start, query, into, feed, attention."
+        "Known keys here: kind, copy, start, query, into, feed, attention, coverage_loss, doubly_stochastic."
     ),
     "model: {bridge: {attention: {kind: dot, size: 3}}}": (
-        "model.bridge.attention.size: unknown key for kind dot. It belongs to the kinds additive, concat, multi_head: "
+        "model.bridge.attention.size: unknown key for kind dot. "
+        "It belongs to the kinds additive, concat, projected, multi_head: "
         "change the kind or remove the key. Known keys here: kind, scaled."
     ),
     "search: {kind: beam, top_k: 3}": (
@@ -166,11 +164,55 @@ def test_an_unknown_key_is_led_to_the_right_one(line: str, message: str) -> None
 
 
 CONTRADICTIONS = {
+    "bridge: {attention: {kind: projected, layers: 3, nonlinearity: none}}": (
+        "model.bridge.attention: 3 layers with `nonlinearity: none` between them can do no more than one. "
+        "Use `layers: 1`, or a nonlinearity such as tanh."
+    ),
+    "bridge: {attention: {kind: hard, score: {kind: additive, coverage: true}}}": (
+        "model.bridge.attention: a `score` depends on query and state alone, so it cannot see the coverage. "
+        "Remove `coverage` from it, or use `kind: additive` with `coverage: true` as the attention itself."
+    ),
+    "bridge: {doubly_stochastic: 1.0, attention: {kind: hard}}": (
+        "model.bridge: `doubly_stochastic` teaches soft weights where to lie, and those of hard attention are drawn. "
+        "Remove `doubly_stochastic`, or use another kind of attention."
+    ),
+    "{decoder: {size: 100}, bridge: {attention: {kind: local, score: {kind: dot}}}}": (
+        "model: dot attention multiplies a decoder state of size 100 with encoder states of size 256. Make them agree "
+        "(a bidirectional encoder writes twice its size), or use `kind: bilinear`."
+    ),
+    "bridge: {attention: {kind: local, score: {kind: multi_head}}}": (
+        "model.bridge.attention.score.kind: expected one of additive, bilinear, concat, dot, projected; got 'multi_head'."
+    ),
     "bridge: {attention: {kind: multi_head, heads: 5}}": (
         "model.bridge.attention: 5 heads cannot share a size of 256. Use a number of heads that divides 256, such as 4 or 8."
     ),
     "bridge: {into: []}": (
-        "model.bridge: `into` is empty, so the context would be unused. List at least one of input, output, combined."
+        "model.bridge: `into` is empty, so the context would be unused. "
+        "List at least one of input, output, combined, state, concatenated."
+    ),
+    "bridge: {into: [input, concatenated]}": (
+        "model.bridge: `into: [concatenated]` decides alone what the output layer and the next step see, so it goes with no "
+        "other use; found ['input', 'concatenated']. Keep one of them."
+    ),
+    "bridge: {into: [state]}": (
+        "model.bridge: `into: [state]` puts the context in the place of the state that asked for it; with `query: previous` "
+        "nothing would be left of the current one. Use `query: current`, or `into: [concatenated]`."
+    ),
+    "bridge: {query: current, into: [state], attention: {kind: multi_head, size: 64}}": (
+        "model: `into: [state]` puts a context 64 wide in the place of a decoder state of size 256. Make them agree "
+        "(a bidirectional encoder writes twice its size), or use `into: [concatenated]`."
+    ),
+    "{bridge: {copy: true}, decoder: {inputs: {kind: none}}}": (
+        "model: `copy: true` goes with a decoder that reads what it wrote, copies too; with `inputs: {kind: none}` it does "
+        "not. Write `inputs: {kind: teacher}`, or remove `copy`."
+    ),
+    "decoder: {embedding_dropout: 0.1, inputs: {kind: none}}": (
+        "model.decoder: `embedding_dropout` leaves out symbols that the decoder reads, and with `inputs: {kind: none}` it "
+        "reads none. Remove `embedding_dropout`, or give the decoder inputs."
+    ),
+    "{encoder: null, bridge: {kind: none}, decoder: {inputs: {kind: distribution}}}": (
+        "model: `inputs: {kind: distribution}` keeps from the decoder which symbols were written, and a language model has "
+        "nothing else to go by. Write `inputs: {kind: teacher}`, or give the model an encoder and a bridge."
     ),
     "encoder: {cell: lstm, reset: after}": (
         "model.encoder: `reset` belongs to the cell gru; this cell is lstm. Remove `reset` or write `cell: gru`."
@@ -209,6 +251,27 @@ def test_a_check_of_the_whole_recipe_points_at_the_section_it_names() -> None:
     )
 
 
+def test_copying_needs_one_vocabulary_and_plain_labels() -> None:
+    copying = "model: {bridge: {copy: true}}\n"
+    assert refusal(DATES + copying) == (
+        "r.yaml:2: model.bridge: `copy: true` needs one vocabulary for both sides, so that a symbol of the source is one of "
+        "the target. Write `vocabularies: {shared: true}` in data, or remove `copy`."
+    )
+    smoothed = "data: {builtin: dates, vocabularies: {shared: true}}\ntraining: {label_smoothing: 0.1}\n" + copying
+    assert refusal(smoothed) == (
+        "r.yaml:2: training.label_smoothing: it spreads a label over the whole vocabulary, and with `copy: true` an output may "
+        "lie outside of it. Write `label_smoothing: 0`, or remove `copy`."
+    )
+
+
+def test_running_text_is_read_as_it_is() -> None:
+    text = "data: {train: a.txt, text: stream}\nmodel: {encoder: null, bridge: {kind: none}, decoder: {inputs: {kind: own}}}\n"
+    assert refusal(text) == (
+        "r.yaml:2: model.decoder: `inputs: {kind: own}` lets the decoder go its own way from the beginning of an output, and "
+        "running text has no beginning. Write `inputs: {kind: teacher}`, or `text: lines` in data."
+    )
+
+
 def test_all_mistakes_are_reported_at_once_in_the_order_of_the_file() -> None:
     text = """\
     seed: -1
@@ -225,11 +288,10 @@ def test_all_mistakes_are_reported_at_once_in_the_order_of_the_file() -> None:
         "r.yaml has 6 mistakes:",
         "r.yaml:1: seed: expected a whole number of at least 0; got -1.",
         "r.yaml:1: data: this key is missing; expected a section with the keys builtin, train, validation, test, split, "
-        "format, text, columns, vocabularies, maximum_length.",
-        "r.yaml:5: model.bridge.attention.kind: expected one of additive, bilinear, concat, dot, multi_head; got 'aditive'. "
-        "Did you mean 'additive'?",
+        "format, text, columns, sources, vocabularies, maximum_length.",
+        f"r.yaml:5: model.bridge.attention.kind: expected one of {KINDS}; got 'aditive'. Did you mean 'additive'?",
         "r.yaml:5: model.bridge.attention.siz: unknown key for kind additive. Did you mean 'size'? "
-        "Known keys here: kind, size.",
+        "Known keys here: kind, size, coverage.",
         "r.yaml:7: training.epochs: expected a whole number of at least 1; got 'ten'.",
         "r.yaml:9: training.validation.metric: expected one of bleu, cer, chrf, exact_match, loss, symbol_error_rate, wer; "
         "got 'blue'. Did you mean 'bleu'?",
@@ -399,3 +461,34 @@ def test_coverage_without_attention_is_refused_at_its_place() -> None:
     text = "data: {train: p.tsv}\nmodel: {bridge: {kind: initial}}\nsearch: {coverage: 0.5}\n"
     with pytest.raises(RecipeError, match=r"mine\.yaml:3: search\.coverage: it judges where the model looked"):
         parse_recipe(text, where="mine.yaml")
+
+
+VECTOR = "data: {train: a.tsv, sources: {source: {kind: vector, size: 3}}}\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "part"),
+    [
+        (VECTOR, "model.encoder: an encoder of kind text reads symbols, and the source is a vector"),
+        (f"{DATES}model: {{encoder: {{kind: dense}}}}\n", "model.encoder: a dense encoder reads a vector of numbers"),
+        ("data: {train: a, sources: {source: {kind: vector}}}\n", "data.sources.source.size: this key is missing"),
+        (VECTOR.replace("}}}", "}}, columns: {features: [3]}}"), "`columns.features` are symbols in front of a text"),
+        (VECTOR.replace("}}}", "}}, vocabularies: {shared: true}}"), "`vocabularies: {shared: true}` needs text on both sides"),
+        (VECTOR.replace("}}}", "}}, text: lines}"), "here there is text alone. Remove `sources`"),
+        (
+            f"{VECTOR}model: {{encoder: {{kind: dense, dropout: 0.1}}}}\n",
+            "`dropout` acts between layers, and there is one layer",
+        ),
+        (
+            f"{VECTOR}model: {{encoder: {{kind: dense, size: 8}}, decoder: {{cell: lstm, size: 8}}, "
+            "bridge: {kind: initial, start: {dense: 0}}}\n",
+            "cannot start an lstm decoder, which has two states, from a dense encoder",
+        ),
+        (
+            f"{VECTOR}model: {{encoder: {{kind: dense}}, decoder: {{tied: all, size: 8, embedding: 8}}}}\n",
+            "`tied: all` shares the source's embedding, and a dense encoder has none",
+        ),
+    ],
+)
+def test_a_vector_goes_with_what_can_read_it(text: str, part: str) -> None:
+    assert part in refusal(text)

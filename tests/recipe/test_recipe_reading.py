@@ -114,7 +114,7 @@ def test_anchors_and_merges_work() -> None:
 def test_a_section_without_kind_is_of_the_default_kind() -> None:
     recipe = plainly(DATES + "search: {width: 3}\nmodel: {bridge: {attention: {size: 7}}}")
     assert recipe.search == Beam(width=3)
-    assert recipe.model.bridge.model_dump()["attention"] == {"kind": "additive", "size": 7}
+    assert recipe.model.bridge.model_dump()["attention"] == {"kind": "additive", "size": 7, "coverage": False}
 
 
 # --- overrides ------------------------------------------------------------------------------------------------------
@@ -217,8 +217,42 @@ def test_the_six_jars_are_named() -> None:
     ]
 
 
+INPUTS = {
+    "teacher": "into the input.",
+    "own": "into the input; in training the decoder reads what it wrote itself.",
+    "mixed, share: 0.5": "into the input; in training 50 % of what the decoder reads it wrote itself.",
+    "mixed, rise: 100": "into the input; in training 25 % of what the decoder reads it wrote itself, rising over 100 steps.",
+    "distribution": "into the input; the decoder reads the distribution of the step before.",
+    "none": "into the input; the decoder reads nothing of what it wrote.",
+}
+
+
+@pytest.mark.parametrize(("inputs", "words"), INPUTS.items())
+def test_the_model_jar_says_what_the_decoder_is_given(inputs: str, words: str) -> None:
+    recipe = plainly(f"data: {{builtin: dates}}\nmodel: {{decoder: {{inputs: {{kind: {inputs}}}}}}}")
+    assert dict(jars(recipe))["model"].endswith(f"queried by the previous state, {words}")
+
+
+USES = {
+    "[combined], feed: true": "combined with the state and fed to the next step.",
+    "[output]": "into the output.",
+    "[state]": "as the new state.",
+    "[concatenated]": "concatenated to the state.",
+    "[output], copy: true": "into the output; symbols of the source can be copied.",
+}
+
+
+@pytest.mark.parametrize(("into", "words"), USES.items())
+def test_the_model_jar_says_what_becomes_of_the_context(into: str, words: str) -> None:
+    data = "data: {builtin: dates, vocabularies: {shared: true}}"
+    recipe = plainly(f"{data}\nmodel: {{bridge: {{query: current, into: {into}}}}}")
+    assert dict(jars(recipe))["model"].endswith(f"queried by the current state, {words}")
+
+
 def test_choices_are_listed() -> None:
-    assert choices("model.bridge.attention") == ("dot", "bilinear", "additive", "concat", "multi_head")
+    kinds = ("dot", "bilinear", "additive", "concat", "projected", "multi_head", "local", "hard")
+    assert choices("model.bridge.attention") == kinds
+    assert choices("model.bridge.attention.score") == kinds[:5]
     assert choices("training.average") == ("tokens", "sequences")
     assert choices("data.split") == ("validation", "test")
     assert choices("search.kind") == ("greedy", "beam", "sample", "exhaustive")
@@ -289,7 +323,8 @@ def test_any_recipe_survives_yaml(data: dict[str, Any]) -> None:
     try:
         recipe = recipe_from(data)
     except RecipeError:
-        recipe = recipe_from(data | {"model": {}})  # The generator knows types and bounds, not which parts go together.
+        # The generator knows types and bounds, not which parts go together.
+        recipe = recipe_from(data | {"model": {}, "data": data["data"] | {"sources": {}}})
     assert plainly(to_yaml(recipe)) == recipe
     assert differences(recipe, plainly(to_yaml(recipe))) == []
     assert all(sentence.endswith(".") for _, sentence in jars(recipe))
@@ -345,3 +380,15 @@ def test_garbage_in_shape_of_a_recipe_is_refused_and_nothing_else(data: Any, key
 def test_attention_defaults_are_the_sections_own() -> None:
     assert plainly(DATES) == Recipe.model_validate({"data": {"builtin": "dates"}})
     assert Additive().kind in choices("model.bridge.attention")
+
+
+def test_vectors_and_classes_are_called_what_they_are() -> None:
+    data = {
+        "train": "a.tsv",
+        "sources": {"source": {"kind": "vector", "size": 3}},
+        "vocabularies": {"target": {"kind": "whole"}},
+    }
+    said = dict(jars(recipe_from({"data": data, "model": {"encoder": {"kind": "dense", "size": 8, "layers": 2}}})))
+    assert said["task"] == "Vector to class: say of which class the source of a pair is."
+    assert said["data"].endswith("vectors of 3 numbers to whole texts.")
+    assert said["model"].startswith("A dense encoder (8 wide, 2 layers) and a GRU decoder")

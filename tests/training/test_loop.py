@@ -91,9 +91,12 @@ def test_an_example_of_weight_two_counts_as_two(tiny_recipe: Recipe, split: Prep
             torch.testing.assert_close(found[name], moved, atol=1e-6, rtol=1e-4)
 
 
-def test_the_random_choices_of_a_step_depend_on_its_number_alone(tiny_recipe: Recipe, split: PreparedSplit) -> None:
+@pytest.mark.parametrize(("side", "key", "chance"), [("encoder", "dropout", 0.5), ("decoder", "inputs", {"kind": "mixed"})])
+def test_the_random_choices_of_a_step_depend_on_its_number_alone(
+    tiny_recipe: Recipe, split: PreparedSplit, side: str, key: str, chance: object
+) -> None:
     body = copy.deepcopy(tiny_recipe)
-    body["model"]["encoder"]["dropout"] = 0.5
+    body["model"].setdefault(side, {})[key] = chance
     recipe = recipe_from(body)
 
     def loss(step: int, disturbance: int) -> float:
@@ -135,12 +138,12 @@ def test_steps_walk_through_every_epochs_batches(tiny_recipe: Recipe, split: Pre
 # --- divergence -----------------------------------------------------------------------------------------------------
 
 
-def losing(call: int) -> Callable[[EncoderDecoder, Batch, DecoderState | None], Loss]:
+def losing(call: int) -> Callable[..., Loss]:
     """A forward pass whose call-th loss in training is not a number."""
     original, calls = EncoderDecoder.forward, [0]
 
-    def forward(self: EncoderDecoder, batch: Batch, state: DecoderState | None = None) -> Loss:
-        loss = original(self, batch, state)
+    def forward(self: EncoderDecoder, batch: Batch, state: DecoderState | None = None, *, step: int = 0) -> Loss:
+        loss = original(self, batch, state, step=step)
         calls[0] += self.training
         lost = self.training and calls[0] == call
         return Loss(loss.objective * math.nan, loss.nll * math.nan, loss.state) if lost else loss

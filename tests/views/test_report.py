@@ -6,6 +6,7 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
+from seqloom.classes import Classes
 from seqloom.views import report as views
 from seqloom.views.charts import Panel, bar_chart, line_chart, nice_ticks, spoken, thinned
 from seqloom.views.report import Example, Metric, Report
@@ -34,6 +35,7 @@ def _full(text: str = "") -> Report:
             {"from": 1, "to": 5, "count": 90, "exact_match": 99.0, f"cer{text}": 0.4},
             {"from": 6, "to": 6, "count": 10, "exact_match": 92.5},
         ],
+        classes=Classes.of([("ja", "ja"), ("ja", f"nein{text}"), (f"nein{text}", f"nein{text}")]),
         best=[example],
         worst=[example],
         maps=[samples.characters(f"cat{text}", f"kat{text}"), samples.two_sources()],
@@ -140,3 +142,11 @@ def test_values_are_written_short(value: float, written: str) -> None:
 
 def test_bars_of_nothing_are_nothing() -> None:
     assert bar_chart("empty", []) == ""
+
+
+def test_few_classes_have_a_table_of_confusions_and_many_a_list() -> None:
+    few = Page(views.to_html(Report("Few", classes=Classes.of([("ja", "ja"), ("ja", "nein")])))).text
+    assert "Rows: wanted. Columns: written." in few
+    many = Page(views.to_html(Report("Many", classes=Classes.of((str(one), str(one // 2)) for one in range(30))))).text
+    assert "The 10 rarest classes are not shown." in many
+    assert "written instead" in many

@@ -54,6 +54,13 @@ class Unigram(VocabularySection):
     size: Annotated[int, Field(ge=8)] = 8000
 
 
+class Whole(VocabularySection):
+    """One symbol per text: the text is a class, spaces and all."""
+
+    kind: Literal["whole"] = "whole"
+    minimum_count: Positive = 1
+
+
 class VocabularyFile(Section):
     """A vocabulary that is there already: `tokenizers/<name>.json` of another run. Fusion needs two models that share one."""
 
@@ -61,10 +68,33 @@ class VocabularyFile(Section):
     file: str
 
 
-BuiltVocabulary = Characters | Words | Symbols | Bpe | Unigram
+BuiltVocabulary = Characters | Words | Symbols | Bpe | Unigram | Whole
 """Vocabularies that come from the training data."""
 
 Vocabulary = Annotated[BuiltVocabulary | VocabularyFile, Field(discriminator="kind")]
+
+
+class TextSource(Section):
+    """The source is text, which a vocabulary makes symbols of."""
+
+    kind: Literal["text"] = "text"
+
+
+class VectorSource(Section):
+    """The source is a vector of `size` numbers: between spaces or commas in a table, a list in JSON lines and Parquet."""
+
+    kind: Literal["vector"] = "vector"
+    size: Positive
+
+
+Source = Annotated[TextSource | VectorSource, Field(discriminator="kind")]
+
+
+class Sources(Section):
+    """What each source is, by its name."""
+
+    source: Source = TextSource()
+
 
 ColumnName = Annotated[int, Field(ge=1)] | str
 """A column by its number, counted from 1, or by its name in the header line."""
@@ -127,6 +157,8 @@ class Data(Section):
     text: Literal["lines", "stream"] | None = None
     """Plain text, for a language model: every line a sequence of its own, or all lines one running text."""
     columns: Columns = Columns()
+    sources: Sources = Sources()
+    """What is read: text unless said otherwise."""
     vocabularies: Vocabularies = Vocabularies()
     maximum_length: Positive = 500
     """Longer sides, in symbols, are left out of training, counted and reported."""
@@ -156,7 +188,26 @@ class Data(Section):
             raise ValueError("`text` has one side, so there is nothing to share. Remove `shared`")
         return self
 
+    @model_validator(mode="after")
+    def _a_vector_stands_alone(self) -> Self:
+        if isinstance(self.sources.source, TextSource):
+            return self
+        if self.text is not None or self.builtin is not None:
+            raise ValueError("`sources` says what the sources of pairs are; here there is text alone. Remove `sources`")
+        if self.vocabularies.shared:
+            raise ValueError("`vocabularies: {shared: true}` needs text on both sides, and the source is a vector. Remove it")
+        if self.columns.features:
+            raise ValueError(
+                "`columns.features` are symbols in front of a text, and the source is a vector. Make them numbers of it"
+            )
+        return self
+
     @property
     def sides(self) -> tuple[str, ...]:
         """The names of what an example consists of."""
         return ("target",) if self.text is not None else ("source", "target")
+
+    @property
+    def symbol_sides(self) -> tuple[str, ...]:
+        """The names of what is text, and has a vocabulary."""
+        return self.sides if isinstance(self.sources.source, TextSource) else ("target",)

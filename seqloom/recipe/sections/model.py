@@ -1,11 +1,12 @@
 """Encoder, decoder, and the bridge between them."""
 
+import warnings
 from collections.abc import Iterable
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from seqloom.recipe.sections.base import Count, Fraction, Positive, Section
+from seqloom.recipe.sections.base import Count, Fraction, Positive, Rate, Section
 
 
 class Recurrence(Section):
@@ -78,14 +79,98 @@ class TextEncoder(Recurrence):
         return self.size * (2 if self.bidirectional else 1)
 
 
+class DecoderInputs(Section):
+    """What the kinds of inputs share."""
+
+    def own_share(self, step: int) -> float:  # noqa: ARG002 (kinds that change over time need the step)
+        """Which share of the symbols that the decoder reads are its own outputs, at a step of training."""
+        return 0.0
+
+
+class TeacherInputs(DecoderInputs):
+    """The decoder is given the right symbol of the step before (E7)."""
+
+    kind: Literal["teacher"] = "teacher"
+
+
+class OwnInputs(DecoderInputs):
+    """In training, the decoder is given what it wrote itself: the most probable symbol of the step before (E7)."""
+
+    kind: Literal["own"] = "own"
+
+    def own_share(self, step: int) -> float:  # noqa: ARG002
+        """All of them."""
+        return 1.0
+
+
+class MixedInputs(DecoderInputs):
+    """In training, a share of the inputs, drawn by chance, is what the decoder wrote itself (scheduled sampling, E7)."""
+
+    kind: Literal["mixed"] = "mixed"
+    share: Annotated[float, Field(gt=0.0, le=1.0)] = 0.25
+    rise: Count = 0
+    """Over so many steps of training the share grows on a line from nothing."""
+
+    def own_share(self, step: int) -> float:
+        """The share at a step of training."""
+        return self.share * min(1.0, step / self.rise) if self.rise else self.share
+
+
+class DistributionInputs(DecoderInputs):
+    """The decoder is given the distribution of the step before: the mean embedding under it, in prediction too (E7)."""
+
+    kind: Literal["distribution"] = "distribution"
+
+
+class NoInputs(DecoderInputs):
+    """The decoder is given nothing after `begin`, in prediction too: zeros in the place of an embedding (E7)."""
+
+    kind: Literal["none"] = "none"
+
+
+Inputs = Annotated[TeacherInputs | OwnInputs | MixedInputs | DistributionInputs | NoInputs, Field(discriminator="kind")]
+
+
+class DenseEncoder(Section):
+    """Reads a vector of numbers with fully connected layers (E11). The decoder sees one position, as wide as `size`."""
+
+    kind: Literal["dense"] = "dense"
+    size: Positive = 128
+    layers: Positive = 1
+    activation: Literal["tanh", "logistic", "relu"] = "tanh"
+    dropout: Fraction = 0.0
+    """On what each layer but the last hands on."""
+
+    @property
+    def memory_size(self) -> int:
+        """The width of the one state that the encoder writes."""
+        return self.size
+
+    @model_validator(mode="after")
+    def _dropout_acts_somewhere(self) -> Self:
+        if self.dropout and self.layers == 1:
+            raise ValueError("`dropout` acts between layers, and there is one layer. Remove `dropout`, or use more layers")
+        return self
+
+
+Encoder = Annotated[TextEncoder | DenseEncoder, Field(discriminator="kind")]
+
+
 class RecurrentDecoder(Recurrence):
     """Writes the target one symbol at a time."""
 
     kind: Literal["recurrent"] = "recurrent"
+    inputs: Inputs = TeacherInputs()
+    """What each step is given of the step before (E7)."""
     output_dropout: Fraction | None = None
     """On what the output layer sees; `None` means as `dropout`."""
     tied: Literal["none", "output", "all"] = "none"
     """`output`: the output layer is the target embedding; `all`: and the source embedding too (needs a shared vocabulary)."""
+
+    @property
+    def reads_symbols(self) -> bool:
+        """Whether what was written is read by the next step; else outputs depend on the source alone."""
+        return not isinstance(self.inputs, DistributionInputs | NoInputs)
 
     @property
     def output_rate(self) -> float:
@@ -95,6 +180,15 @@ class RecurrentDecoder(Recurrence):
     def own_rates(self) -> dict[str, float | None]:
         """The rates that replace `dropout` in one place each, by key."""
         return {**super().own_rates(), "output_dropout": self.output_dropout}
+
+    @model_validator(mode="after")
+    def _symbols_left_out_are_read(self) -> Self:
+        if self.embedding_dropout and isinstance(self.inputs, NoInputs):
+            raise ValueError(
+                "`embedding_dropout` leaves out symbols that the decoder reads, and with `inputs: {kind: none}` it reads none. "
+                "Remove `embedding_dropout`, or give the decoder inputs"
+            )
+        return self
 
 
 class Start(Section):
@@ -121,6 +215,8 @@ class Additive(Section):
 
     kind: Literal["additive"] = "additive"
     size: Positive = 128
+    coverage: bool = False
+    """Whether the score also sees the sum of the weights that a position has had: `V^T tanh(U s + W h_j + w g_jt)`."""
 
 
 class Concat(Section):
@@ -128,6 +224,25 @@ class Concat(Section):
 
     kind: Literal["concat"] = "concat"
     size: Positive = 128
+
+
+class Projected(Section):
+    """`k_j^T q` of learned keys `sigma(W_k h_j)` and queries `sigma(W_q s)` (A6), in one layer or several."""
+
+    kind: Literal["projected"] = "projected"
+    size: Positive = 128
+    layers: Positive = 1
+    nonlinearity: Literal["tanh", "logistic", "relu", "none"] = "tanh"
+    scaled: bool = False
+
+    @model_validator(mode="after")
+    def _layers_are_worth_it(self) -> Self:
+        if self.layers > 1 and self.nonlinearity == "none":
+            raise ValueError(
+                f"{self.layers} layers with `nonlinearity: none` between them can do no more than one. "
+                "Use `layers: 1`, or a nonlinearity such as tanh"
+            )
+        return self
 
 
 class MultiHead(Section):
@@ -148,7 +263,50 @@ class MultiHead(Section):
         return self
 
 
-Attention = Annotated[Dot | Bilinear | Additive | Concat | MultiHead, Field(discriminator="kind")]
+Score = Annotated[Dot | Bilinear | Additive | Concat | Projected, Field(discriminator="kind")]
+"""The kinds that others build on."""
+
+
+class BuiltOnScore(Section):
+    """What the kinds that build on a score share."""
+
+    score: Score = Additive()
+
+    @model_validator(mode="after")
+    def _score_remembers_nothing(self) -> Self:
+        if isinstance(self.score, Additive) and self.score.coverage:
+            raise ValueError(
+                "a `score` depends on query and state alone, so it cannot see the coverage. "
+                "Remove `coverage` from it, or use `kind: additive` with `coverage: true` as the attention itself"
+            )
+        return self
+
+
+class Local(BuiltOnScore):
+    """Only positions in a window are looked at (Luong et al. 2015), so many to the left and to the right of its centre."""
+
+    kind: Literal["local"] = "local"
+    centre: Literal["monotonic", "predictive"] = "predictive"
+    """`monotonic`: step t looks around position t; `predictive`: the query says where, and a Gaussian lies over the window."""
+    window: Positive = 5
+
+
+class Hard(BuiltOnScore):
+    """One position is looked at: in training drawn by its probability, in prediction the best (Xu et al. 2015)."""
+
+    kind: Literal["hard"] = "hard"
+    entropy: Rate = 0.01
+    """How much training is rewarded for not being sure where to look."""
+    soft_share: Fraction = 0.5
+    """How many sentences of a training batch are read softly, as an average."""
+
+
+Attention = Annotated[Dot | Bilinear | Additive | Concat | Projected | MultiHead | Local | Hard, Field(discriminator="kind")]
+
+
+def score_of(attention: Attention) -> Dot | Bilinear | Additive | Concat | Projected | MultiHead:
+    """The score that an attention builds on, or is."""
+    return attention.score if isinstance(attention, Local | Hard) else attention
 
 
 class NoBridge(Section):
@@ -171,20 +329,38 @@ class EveryStepBridge(Section):
     start: Start = Start()
 
 
-class AttentionBridge(Section):
+with warnings.catch_warnings():
+    # The key hides a method of pydantic's that is deprecated and not used here.
+    warnings.simplefilter("ignore", UserWarning)
+
+    class Pointing(Section):
+        """What a bridge that points at source positions can do beside."""
+
+        copy: bool = False  # type: ignore[assignment]
+        """Whether the symbols that it points at can be written as they are, so that new names and numbers can (See 2017)."""
+
+
+class AttentionBridge(Pointing):
     """The first state, and a fresh context read from the source at every step (A1)."""
 
     kind: Literal["attention"] = "attention"
     start: Start = Start()
     query: Literal["previous", "current"] = "previous"
-    into: tuple[Literal["input", "output", "combined"], ...] = ("input",)
+    into: tuple[Literal["input", "output", "combined", "state", "concatenated"], ...] = ("input",)
     feed: bool = False
     attention: Attention = Additive()
+    coverage_loss: Rate = 0.0
+    """Weight of `sum_t sum_j min(a_jt, sum_{i<t} a_ji)` in the loss: do not look again at what was looked at (See 2017)."""
+    doubly_stochastic: Rate = 0.0
+    """Weight of `sum_j (1 - sum_t a_jt)^2` in the loss: look at every position about once (Xu et al. 2015)."""
 
     @model_validator(mode="after")
     def _uses_make_sense(self) -> Self:
         if not self.into:
-            raise ValueError("`into` is empty, so the context would be unused. List at least one of input, output, combined")
+            raise ValueError(
+                "`into` is empty, so the context would be unused. "
+                "List at least one of input, output, combined, state, concatenated"
+            )
         if len(set(self.into)) != len(self.into):
             raise ValueError(f"`into` names a use twice: {list(self.into)}. Name each once")
         if "input" in self.into and self.query == "current":
@@ -198,7 +374,32 @@ class AttentionBridge(Section):
             raise ValueError(
                 "`feed: true` feeds the combined vector to the next step. Add `combined` to `into`, or remove `feed`"
             )
+        self._states_make_sense()
         return self
+
+    @model_validator(mode="after")
+    def _weights_can_be_taught(self) -> Self:
+        for key, rate in (("coverage_loss", self.coverage_loss), ("doubly_stochastic", self.doubly_stochastic)):
+            if rate and isinstance(self.attention, Hard):
+                raise ValueError(
+                    f"`{key}` teaches soft weights where to lie, and those of hard attention are drawn. "
+                    f"Remove `{key}`, or use another kind of attention"
+                )
+        return self
+
+    def _states_make_sense(self) -> None:
+        """Check the uses that change the state itself (A7)."""
+        for use in ("state", "concatenated"):
+            if use in self.into and len(self.into) > 1:
+                raise ValueError(
+                    f"`into: [{use}]` decides alone what the output layer and the next step see, so it goes with no other use; "
+                    f"found {list(self.into)}. Keep one of them"
+                )
+        if "state" in self.into and self.query == "previous":
+            raise ValueError(
+                "`into: [state]` puts the context in the place of the state that asked for it; with `query: previous` nothing "
+                "would be left of the current one. Use `query: current`, or `into: [concatenated]`"
+            )
 
 
 Bridge = Annotated[NoBridge | InitialBridge | EveryStepBridge | AttentionBridge, Field(discriminator="kind")]
@@ -207,7 +408,7 @@ Bridge = Annotated[NoBridge | InitialBridge | EveryStepBridge | AttentionBridge,
 class Model(Section):
     """The encoder, the decoder, and the bridge between them."""
 
-    encoder: TextEncoder | None = TextEncoder()
+    encoder: Encoder | None = TextEncoder()
     decoder: RecurrentDecoder = RecurrentDecoder()
     bridge: Bridge = AttentionBridge()
 
@@ -217,16 +418,27 @@ class Model(Section):
         if isinstance(self.bridge, NoBridge):
             if self.encoder is not None:
                 raise ValueError("`bridge: {kind: none}` is a language model and reads no source. Write `encoder: null` too")
+            _check_language_model(self.decoder)
             return self
         if self.encoder is None:
             raise ValueError(f"the bridge {self.bridge.kind} needs an encoder. Add one, or write `bridge: {{kind: none}}`")
         _check_start(self.encoder, self.decoder, self.bridge.start)
         if isinstance(self.bridge, AttentionBridge):
             _check_dot(self.encoder, self.decoder, self.bridge.attention)
+            _check_state(self.encoder, self.decoder, self.bridge)
+            _check_copy(self.encoder, self.decoder, self.bridge)
         return self
 
 
-def _check_start(encoder: TextEncoder, decoder: RecurrentDecoder, start: Start) -> None:
+def _check_language_model(decoder: RecurrentDecoder) -> None:
+    if not decoder.reads_symbols:
+        raise ValueError(
+            f"`inputs: {{kind: {decoder.inputs.kind}}}` keeps from the decoder which symbols were written, and a language "
+            "model has nothing else to go by. Write `inputs: {kind: teacher}`, or give the model an encoder and a bridge"
+        )
+
+
+def _check_start(encoder: TextEncoder | DenseEncoder, decoder: RecurrentDecoder, start: Start) -> None:
     if start.dense > 0:
         return
     if encoder.memory_size != decoder.size:
@@ -234,28 +446,62 @@ def _check_start(encoder: TextEncoder, decoder: RecurrentDecoder, start: Start) 
             f"`start: {{dense: 0}}` hands the encoder's last state ({encoder.memory_size} wide) to a decoder of size "
             f"{decoder.size} as it is. Make the widths agree, or use `start: {{dense: 1}}`"
         )
-    if decoder.cell == "lstm" and encoder.cell != "lstm":
+    if decoder.cell == "lstm" and isinstance(encoder, DenseEncoder):
+        raise ValueError(
+            "`start: {dense: 0}` cannot start an lstm decoder, which has two states, from a dense encoder, which has one. "
+            "Use `cell: gru` in the decoder, or `start: {dense: 1}`"
+        )
+    if decoder.cell == "lstm" and isinstance(encoder, TextEncoder) and encoder.cell != "lstm":
         raise ValueError(
             f"`start: {{dense: 0}}` cannot start an lstm decoder, which has two states, from an encoder of cell "
             f"{encoder.cell}, which has one. Use `cell: lstm` in the encoder, or `start: {{dense: 1}}`"
         )
 
 
-def _check_dot(encoder: TextEncoder, decoder: RecurrentDecoder, attention: Attention) -> None:
-    if isinstance(attention, Dot) and encoder.memory_size != decoder.size:
+def _check_dot(encoder: TextEncoder | DenseEncoder, decoder: RecurrentDecoder, attention: Attention) -> None:
+    if isinstance(score_of(attention), Dot) and encoder.memory_size != decoder.size:
         raise ValueError(
             f"dot attention multiplies a decoder state of size {decoder.size} with encoder states of size "
             f"{encoder.memory_size}. Make them agree (a bidirectional encoder writes twice its size), or use `kind: bilinear`"
         )
 
 
-def _check_tied(encoder: TextEncoder | None, decoder: RecurrentDecoder) -> None:
+def _check_state(encoder: TextEncoder | DenseEncoder, decoder: RecurrentDecoder, bridge: AttentionBridge) -> None:
+    width = context_size(bridge.attention, encoder.memory_size)
+    if "state" in bridge.into and width != decoder.size:
+        raise ValueError(
+            f"`into: [state]` puts a context {width} wide in the place of a decoder state of size {decoder.size}. Make them "
+            "agree (a bidirectional encoder writes twice its size), or use `into: [concatenated]`"
+        )
+
+
+def _check_copy(encoder: TextEncoder | DenseEncoder, decoder: RecurrentDecoder, bridge: AttentionBridge) -> None:
+    if bridge.copy and not isinstance(encoder, TextEncoder):
+        raise ValueError(
+            f"`copy: true` copies symbols of the source, and the encoder {encoder.kind} reads none. "
+            "Use the encoder text, or remove `copy`"
+        )
+    if bridge.copy and not decoder.reads_symbols:
+        raise ValueError(
+            f"`copy: true` goes with a decoder that reads what it wrote, copies too; with `inputs: {{kind: "
+            f"{decoder.inputs.kind}}}` it does not. Write `inputs: {{kind: teacher}}`, or remove `copy`"
+        )
+
+
+def context_size(attention: Attention, memory_size: int) -> int:
+    """The width of what an attention reads from states of the given width."""
+    return attention.size if isinstance(attention, MultiHead) else memory_size
+
+
+def _check_tied(encoder: TextEncoder | DenseEncoder | None, decoder: RecurrentDecoder) -> None:
     if decoder.tied != "none" and decoder.embedding != decoder.size:
         raise ValueError(
             f"`tied: {decoder.tied}` uses the embedding ({decoder.embedding} wide) as the output layer of a decoder of size "
             f"{decoder.size}. Write `embedding: {decoder.size}` in the decoder, or `tied: none`"
         )
-    if decoder.tied == "all" and encoder is not None and encoder.embedding != decoder.embedding:
+    if decoder.tied == "all" and isinstance(encoder, DenseEncoder):
+        raise ValueError("`tied: all` shares the source's embedding, and a dense encoder has none. Write `tied: output`")
+    if decoder.tied == "all" and isinstance(encoder, TextEncoder) and encoder.embedding != decoder.embedding:
         raise ValueError(
             f"`tied: all` needs one embedding width on both sides; the encoder has {encoder.embedding}, the decoder "
             f"{decoder.embedding}. Write `embedding: {decoder.embedding}` in the encoder, or `tied: output`"

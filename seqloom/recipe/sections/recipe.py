@@ -6,7 +6,7 @@ from pydantic import model_validator
 
 from seqloom.recipe.sections.base import Count, Section
 from seqloom.recipe.sections.data import Data
-from seqloom.recipe.sections.model import AttentionBridge, Model
+from seqloom.recipe.sections.model import AttentionBridge, DenseEncoder, Model
 from seqloom.recipe.sections.search import Beam, Search
 from seqloom.recipe.sections.training import Training
 
@@ -31,6 +31,23 @@ class Recipe(Section):
         return self
 
     @model_validator(mode="after")
+    def _copies_can_be_written(self) -> Self:
+        bridge = self.model.bridge
+        if not isinstance(bridge, AttentionBridge) or not bridge.copy:
+            return self
+        if not self.data.vocabularies.shared:
+            raise ValueError(
+                "model.bridge: `copy: true` needs one vocabulary for both sides, so that a symbol of the source is one of the "
+                "target. Write `vocabularies: {shared: true}` in data, or remove `copy`"
+            )
+        if self.training.label_smoothing:
+            raise ValueError(
+                "training.label_smoothing: it spreads a label over the whole vocabulary, and with `copy: true` an output may "
+                "lie outside of it. Write `label_smoothing: 0`, or remove `copy`"
+            )
+        return self
+
+    @model_validator(mode="after")
     def _text_needs_a_language_model(self) -> Self:
         if (self.data.text is not None) == (self.model.encoder is None):
             return self
@@ -42,6 +59,31 @@ class Recipe(Section):
         raise ValueError(
             f"data: `text: {self.data.text}` has no source to encode. "
             "Write `encoder: null` and `bridge: {kind: none}` in model"
+        )
+
+    @model_validator(mode="after")
+    def _running_text_is_read_as_it_is(self) -> Self:
+        kind = self.model.decoder.inputs.kind
+        if self.data.text == "stream" and kind != "teacher":
+            raise ValueError(
+                f"model.decoder: `inputs: {{kind: {kind}}}` lets the decoder go its own way from the beginning of an output, "
+                "and running text has no beginning. Write `inputs: {kind: teacher}`, or `text: lines` in data"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _the_encoder_reads_what_there_is(self) -> Self:
+        source, encoder = self.data.sources.source, self.model.encoder
+        if encoder is None or (source.kind == "vector") == isinstance(encoder, DenseEncoder):
+            return self
+        if source.kind == "vector":
+            raise ValueError(
+                f"model.encoder: an encoder of kind {encoder.kind} reads symbols, and the source is a vector. "
+                "Write `encoder: {kind: dense}`"
+            )
+        raise ValueError(
+            "model.encoder: a dense encoder reads a vector of numbers, and the source is text. Write "
+            "`sources: {source: {kind: vector, size: N}}` in data, or `encoder: {kind: text}`"
         )
 
     @model_validator(mode="after")

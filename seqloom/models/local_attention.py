@@ -1,0 +1,86 @@
+"""Local attention (Luong et al. 2015): a score as in any other kind, but only the positions in a window are looked at.
+
+Positions and steps count from 1. The window is `[p_t - D, p_t + D]`; where it lies is what the two kinds differ in.
+"""
+
+from abc import abstractmethod
+
+import torch
+from torch import Tensor, nn
+
+from seqloom.models.attention import Attention, Carry, Keys, Look, ScoredAttention, masked_softmax
+from seqloom.models.memory import Memory
+from seqloom.models.multiplying import Linear
+
+
+class LocalAttention(Attention):
+    """score: says how well positions fit; window: D, at least 1, so that there is always a position in it."""
+
+    def __init__(self, score: ScoredAttention, *, window: int) -> None:
+        super().__init__()
+        self.context_size = score.context_size
+        self.score, self.window = score, window
+
+    def prepare(self, memory: Memory) -> Keys:
+        """Those of the score."""
+        return self.score.prepare(memory)
+
+    @abstractmethod
+    def look(self, query: Tensor, keys: Keys, carry: Carry) -> Look:
+        """The softmax over what lies in the window."""
+
+    def _seen(self, distances: Tensor, keys: Keys) -> Tensor:
+        """Which positions are looked at, [B, 1, Q, S], by their distances from the centre [B, Q, S]."""
+        return ((distances.abs() <= self.window) & keys.mask[:, None])[:, None]
+
+
+class MonotonicAttention(LocalAttention):
+    """`p_t = t`, or the last position once there is none for t: for targets that run along with their sources.
+
+    Carried is t, [B, K].
+    """
+
+    def start(self, keys: Keys) -> Carry:
+        """The first step is step 1."""
+        return (torch.ones_like(keys.mask[:, :1], dtype=torch.long),)
+
+    def look(self, query: Tensor, keys: Keys, carry: Carry) -> Look:
+        """The softmax over the window around t."""
+        (time,) = carry
+        centres = torch.minimum(time, _lengths(keys))
+        seen = self._seen(_distances(centres, keys), keys)
+        return Look(masked_softmax(self.score.scores(query, keys), seen), (time + 1,))
+
+
+class PredictiveAttention(LocalAttention):
+    """`p_t = S sigmoid(v^T tanh(W s))`: the query says where to look. Positions far from there count less, by a Gaussian.
+
+    The Gaussian (of standard deviation D / 2) multiplies the exponentials of the scores before these are divided by their
+    sum, where the paper does so afterwards: weights sum to one here, as those of all kinds do.
+    """
+
+    def __init__(self, score: ScoredAttention, query_size: int, *, window: int) -> None:
+        super().__init__(score, window=window)
+        self.to_hidden = Linear(query_size, query_size, bias=False)
+        self.to_place = nn.Linear(query_size, 1, bias=False)
+        for matrix in (self.to_hidden, self.to_place):
+            nn.init.xavier_uniform_(matrix.weight)
+
+    def look(self, query: Tensor, keys: Keys, carry: Carry) -> Look:
+        """The softmax over the window around the place that each query names."""
+        place = torch.sigmoid(self.to_place(torch.tanh(self.to_hidden(query)))).squeeze(-1)  # [B, Q]
+        distances = _distances(_lengths(keys) * place, keys)
+        gaussian = -distances.square() / (2.0 * (self.window / 2.0) ** 2)
+        scores = self.score.scores(query, keys) + gaussian[:, None]
+        return Look(masked_softmax(scores, self._seen(distances, keys)), carry)
+
+
+def _lengths(keys: Keys) -> Tensor:
+    """S of each sentence, [B, 1]: real positions, which come before all padding."""
+    return keys.mask.sum(dim=1, keepdim=True)
+
+
+def _distances(centres: Tensor, keys: Keys) -> Tensor:
+    """How far every position is from the centres [B, Q], with its sign: [B, Q, S]."""
+    positions = torch.arange(1, keys.mask.shape[1] + 1, device=keys.mask.device)
+    return positions - centres[..., None]

@@ -1,0 +1,85 @@
+"""What training minimises beyond cross-entropy: terms about where a decoder looked, one number per sentence.
+
+They are added to a sentence's sum of `-log p` and weigh as it does, by the example's weight. Steps that do not count, such as
+padding, have no part in them.
+"""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from seqloom.models.decoders import Decoded
+from seqloom.recipe import sections
+
+
+@dataclass(frozen=True)
+class LookingTerms:
+    """The weights of the terms, 0 without them. entropy: of what positions are drawn from."""
+
+    coverage: float = 0.0
+    doubly_stochastic: float = 0.0
+    entropy: float = 0.0
+
+    @classmethod
+    def of(cls, bridge: sections.Bridge) -> "LookingTerms":
+        """Read them off a recipe."""
+        if not isinstance(bridge, sections.AttentionBridge):
+            return cls()
+        entropy = bridge.attention.entropy if isinstance(bridge.attention, sections.Hard) else 0.0
+        return cls(bridge.coverage_loss, bridge.doubly_stochastic, entropy)
+
+    def of_weights(self, decoded: Decoded, counted: Tensor) -> list[Tensor]:
+        """What the weights of soft attention cost, [B] each; counted [B, T]: which steps count."""
+        terms = []
+        for name, weights in decoded.weights.items():
+            if self.coverage:
+                terms.append(self.coverage * looked_again(weights, counted))
+            if self.doubly_stochastic:
+                terms.append(self.doubly_stochastic * looked_unevenly(weights, counted, decoded.state.link.keys[name].mask))
+        return terms
+
+    def of_chances(self, decoded: Decoded, log_probs: Tensor, counted: Tensor, *, flows_back: bool) -> list[Tensor]:
+        """What draws of positions cost, [B] each. log_probs [B, T]: of the labels, given what was drawn."""
+        terms = []
+        for chance in decoded.chances.values():
+            terms.append(reinforced(chance.log_probs, log_probs, counted, flows_back=flows_back))
+            terms.append(-self.entropy * (chance.entropies * counted).sum(dim=1))
+        return terms
+
+
+def looked_again(weights: Tensor, counted: Tensor) -> Tensor:
+    """`sum_t sum_j min(a_jt, g_jt)` with the coverage `g_jt = sum_{i<t} a_ji` (See et al. 2017). Heads count by their mean.
+
+    weights [B, H, T, S], counted [B, T] -> [B].
+    """
+    looks = weights.mean(dim=1) * counted[..., None]
+    coverage = looks.cumsum(dim=1) - looks
+    return torch.minimum(looks, coverage).sum(dim=(1, 2))
+
+
+def looked_unevenly(weights: Tensor, counted: Tensor, mask: Tensor) -> Tensor:
+    """`sum_j (1 - sum_t a_jt)^2` over real positions (Xu et al. 2015). Heads count by their mean.
+
+    weights [B, H, T, S], counted [B, T], mask [B, S] -> [B].
+    """
+    totals = (weights.mean(dim=1) * counted[..., None]).sum(dim=1)
+    return (1.0 - totals).square().masked_fill(~mask, 0.0).sum(dim=1)
+
+
+def reinforced(drawn: Tensor, log_probs: Tensor, counted: Tensor, *, flows_back: bool) -> Tensor:
+    """A term whose gradient is that of the expected `log p(y | x)` (REINFORCE): draws that did well become more probable.
+
+    drawn [B, T]: log-probabilities of draws; log_probs [B, T]: of the labels, the rewards -> [B]. A draw is rewarded for its
+    own symbol and, if it flows back into later states, for all later ones. From each reward a baseline is taken, which makes
+    the variance smaller: the mean over all symbols of the batch's other sentences. It does not depend on the draw, so that it
+    leaves the expected gradient as it is, and unlike a moving average over batches it is no state that a resumed run would
+    have to restore.
+    """
+    rewards = log_probs.detach().masked_fill(~counted, 0.0)
+    sums, symbols = rewards.sum(dim=1), counted.sum(dim=1)
+    baseline = (sums.sum() - sums) / (symbols.sum() - symbols).clamp(min=1)
+    advantages = (rewards - baseline[:, None]).masked_fill(~counted, 0.0)
+    if flows_back:
+        advantages = advantages.flip(1).cumsum(dim=1).flip(1)
+    return -(advantages * drawn * counted).sum(dim=1)
