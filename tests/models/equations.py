@@ -325,9 +325,9 @@ class Local:
 
     def attend(self, s: Vector, h: Sequence[Vector], past: Sequence[Sequence[Vector]]) -> tuple[Vector, list[Vector]]:
         predicts = self.W is not None and self.v is not None
-        p = min(len(past) + 1, len(h))
+        p: float = min(len(past) + 1, len(h))
         if self.W is not None and self.v is not None:
-            p = len(h) * logistic(self.v @ tanh(self.W @ s))
+            p = float(len(h) * logistic(self.v @ tanh(self.W @ s)))
         inside = [j for j in range(1, len(h) + 1) if abs(j - p) <= self.D]
         energies = []
         for j in inside:

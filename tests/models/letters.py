@@ -35,6 +35,7 @@ def encoder_of(model: EncoderDecoder, section: sections.Model) -> equations.Enco
         return None
     encoder = model.encoders["source"]
     assert isinstance(encoder, TextEncoder)
+    assert isinstance(section.encoder, sections.TextEncoder)
     forwards = [cell_of(cell, section.encoder) for cell in encoder.forwards]
     backwards = [cell_of(cell, section.encoder) for cell in encoder.backwards]
     layers = [equations.EncoderLayer(*pair) for pair in zip_longest(forwards, backwards)]
