@@ -76,11 +76,12 @@ def test_a_batch_equals_its_items(bridge: sections.Bridge, batch: Batch) -> None
         assert_close(together[index : index + 1, : alone.shape[1]], alone, atol=EXACT, rtol=0)
 
 
-@every_bridge
-@pytest.mark.parametrize("cell", ["gru", "lstm"])
+@pytest.mark.parametrize(
+    ("bridge", "cell"),
+    # An lstm has two states: the recipe refuses to start it from one.
+    [(bridge, cell) for name, bridge in BRIDGES.items() for cell in ("gru", "lstm") if (name, cell) != ("identity", "lstm")],
+)
 def test_the_stepper_says_what_the_whole_target_says(bridge: sections.Bridge, batch: Batch, cell: str) -> None:
-    if cell == "lstm" and bridge is BRIDGES["identity"]:
-        pytest.skip("an lstm has two states, and the recipe refuses to start it from one")
     model = build(bridge, cell=cell)
     stepper = TorchStepper(model)
     state, inputs, labels = stepper.start(batch.sources, 3), batch.inputs.values, batch.labels.values

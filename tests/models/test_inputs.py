@@ -80,6 +80,7 @@ def test_own_outputs_are_for_training_only(kind: str) -> None:
     batch = batch_for(architecture)
     assert_same(whole(model, batch).log_probs, whole(teacher, batch).log_probs)
     assert torch.equal(model(batch).objective, teacher(batch).objective)
+    torch.manual_seed(2)  # one by which some inputs are mixed
     assert not torch.equal(model.train()(batch).objective, teacher.train()(batch).objective)
 
 
@@ -154,11 +155,11 @@ DROPPING: dict[str, dict[str, float]] = {
 }
 
 
-@pytest.mark.parametrize("place", DROPPING)
-@pytest.mark.parametrize("kind", ["distribution", "none"])
+@pytest.mark.parametrize(
+    ("kind", "place"),
+    [("distribution", place) for place in DROPPING] + [("none", "inputs"), ("none", "outputs")],  # "symbols": refused
+)
 def test_seeds_decide_what_is_left_out_of_a_decoder_without_symbols(kind: str, place: str) -> None:
-    if (kind, place) == ("none", "symbols"):
-        pytest.skip("the recipe refuses it")
     architecture = architecture_of("bahdanau", {"kind": kind}, **DROPPING[place])
     model, batch = build_random(architecture).train(), batch_for(architecture)
     objectives = []
