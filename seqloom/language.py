@@ -72,7 +72,7 @@ class LanguageModel:
     def load(cls, folder: str | Path) -> Self:
         """Open the best weights of a run."""
         model = open_model(Path(folder))
-        if not is_language_model(model.recipe):
+        if not model.recipe.is_language_model:
             raise UsageError(
                 f"{folder}: expected a language model, found a model that reads a source. "
                 "Use `predict` to let it write, and `score` and `explain` with sources"
@@ -298,11 +298,6 @@ class LanguageModel:
         text = self._spell(whole[:-1] if hypothesis.finished else whole)
         log_probs = (*given.log_probs.tolist(), *hypothesis.log_probs.tolist())
         return Sampled(text, self.vocabulary.symbols(whole), log_probs, len(given.ids), hypothesis.finished)
-
-
-def is_language_model(recipe: Recipe) -> bool:
-    """Whether a recipe's model has no source."""
-    return recipe.model.encoder is None
 
 
 # --- what was found --------------------------------------------------------------------------------------------------

@@ -372,7 +372,7 @@ def _agree_on_copying(models: Sequence[OpenedModel], language_model: OpenedModel
 
 
 def _require_source(folder: str | Path, model: OpenedModel) -> None:
-    if model.recipe.model.encoder is None:
+    if model.recipe.is_language_model:
         raise UsageError(
             f"{folder}: is a language model, which has no source to predict from. Use `sample` to let it write, or fuse it "
             f"into a model that reads a source: predict RUN --fuse {folder}"
@@ -382,7 +382,7 @@ def _require_source(folder: str | Path, model: OpenedModel) -> None:
 def _require_fusible(folder: str | Path, model: OpenedModel, vocabulary: Vocabulary, *, beside: str | Path) -> None:
     """Refuse what cannot have a say in the outputs of the run `beside`, which has the given target vocabulary."""
     remedy = f"train --text TARGETS --lines --vocabulary {beside} --out LM"
-    if model.recipe.model.encoder is not None:
+    if not model.recipe.is_language_model:
         raise UsageError(
             f"{folder}: expected a language model to fuse, found a model that reads a source. Train one on target texts: "
             f"{remedy}. To let several models vote, name them as runs"

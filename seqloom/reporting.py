@@ -27,7 +27,7 @@ _TEMPERATURES = (0.5, 0.8, 1.0)
 def collect_report(path: Path, *, most: int = 2000, progress: Callable[[int], None] = lambda count: None) -> views.Report:
     """The report of a run. most: at most so many test examples (validation ones if there is no test split) are decoded."""
     run = RunFolder.open(path)
-    if run.recipe.data.text is not None:
+    if run.recipe.is_language_model:
         return _text_report(run, progress)
     predictor = Predictor.load(path)
     split, given = _examples(run, most)

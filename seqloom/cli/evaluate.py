@@ -1,6 +1,5 @@
 """`seqloom evaluate`."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from seqloom.cli.options import (
@@ -56,10 +55,10 @@ def evaluate(
     accuracy; a table says which classes are found and which are confused.
     """
     from seqloom.cli.searching import choose_search
+    from seqloom.cli.texts import is_text_run
     from seqloom.metrics import evaluate as measure
-    from seqloom.runs import RunFolder
 
-    if RunFolder.open(Path(run)).recipe.data.text is not None:
+    if is_text_run(run):
         raise UsageError(f"{run}: is a language model, which has no outputs to compare. Use: seqloom score {run} FILE")
     predictor = open_predictor([run], fuse, weight, precision=precision, shortlist=shortlist)
     search = choose_search(predictor.recipe.search, beam={"width": beam})

@@ -25,10 +25,9 @@ _MARKED = ((0.02, "bold red"), (0.10, "yellow"))
 
 def is_text_run(run: str) -> bool:
     """Whether a run holds a language model; its weights are not read."""
-    from seqloom.language import is_language_model
     from seqloom.runs import RunFolder
 
-    return is_language_model(RunFolder.open(Path(run)).recipe)
+    return RunFolder.open(Path(run)).recipe.is_language_model
 
 
 def score_text(run: str, files: "Sequence[str]", *, ranked: bool, html: Path | None, json: bool) -> None:

@@ -111,7 +111,7 @@ def train(
 
 def _next_commands(recipe: "Recipe", run: Path) -> list[str]:
     """What one does with a run of this recipe."""
-    if recipe.data.text is not None:
+    if recipe.is_language_model:
         return [f"sample {run}", f"score {run} FILE", f"report {run}"]
     return [f"predict {run} FILE", f"evaluate {run}", f"report {run}"]
 

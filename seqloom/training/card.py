@@ -29,7 +29,12 @@ def model_card(run: RunFolder, model: EncoderDecoder, prepared: Prepared) -> str
 |---|---|
 {values}
 
-{_WRITES_TEXT if run.recipe.data.text is not None else _READS_A_SOURCE}""".replace("RUN", run.path.name)
+{_advice(run)}"""
+
+
+def _advice(run: RunFolder) -> str:
+    advice = _WRITES_TEXT if run.recipe.is_language_model else _READS_A_SOURCE
+    return advice.replace("RUN", run.path.name)
 
 
 _READS_A_SOURCE = """\

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -228,7 +229,7 @@ def _record(judgement: Judgement, progress: Progress, run: RunFolder, journal: J
     journal.append({**record, "shuffled_loss": judgement.shuffled_loss, "uses_source": judgement.uses_source})
 
 
-def _log(journal: Journal, progress: Progress, learning_rate: float, plans: Plans) -> None:
+def _log(journal: Journal, progress: Progress, learning_rate: float, plans: Plans[Any]) -> None:
     journal.append(
         {
             "kind": "train",

@@ -4,19 +4,26 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, Generic, TypeVar
 
 from seqloom.data.batches import Batch, BatchPlan, IntArray, StreamPlan, plan_epoch, plan_stream
 from seqloom.data.prepared import TARGET, PreparedSplit
 from seqloom.recipe.sections import Recipe
 
+Plan = TypeVar("Plan", BatchPlan, StreamPlan)
 
-class Plans(ABC):
-    """The batches of each epoch. All epochs have equally many."""
+
+class Plans(ABC, Generic[Plan]):
+    """The batches of each epoch, planned when it begins. All epochs have equally many."""
 
     def __init__(self, split: PreparedSplit, recipe: Recipe) -> None:
         self.split = split
         self.recipe = recipe
-        self._epoch = -1
+        self._epoch = 0
+        self._plan: Plan = self._planned(0)
+
+    @abstractmethod
+    def _planned(self, epoch: int) -> Plan: ...
 
     @property
     @abstractmethod
@@ -26,10 +33,6 @@ class Plans(ABC):
     @property
     @abstractmethod
     def _batches_per_epoch(self) -> int: ...
-
-    @abstractmethod
-    def _begin(self, epoch: int) -> None:
-        """Plan an epoch."""
 
     @abstractmethod
     def _batch(self, index: int) -> Batch:
@@ -44,18 +47,13 @@ class Plans(ABC):
         """The batches whose gradients make up one update."""
         epoch, index = divmod(step, self.steps_per_epoch)
         if epoch != self._epoch:
-            self._begin(epoch)
-            self._epoch = epoch
+            self._epoch, self._plan = epoch, self._planned(epoch)
         many = self.recipe.training.accumulate
         return [self._batch(one) for one in range(index * many, min((index + 1) * many, self._batches_per_epoch))]
 
 
-class ExamplePlans(Plans):
+class ExamplePlans(Plans[BatchPlan]):
     """Examples of similar lengths together: lengths alone decide where batches are cut."""
-
-    def __init__(self, split: PreparedSplit, recipe: Recipe) -> None:
-        super().__init__(split, recipe)
-        self._plan = self._planned(0)
 
     def _planned(self, epoch: int) -> BatchPlan:
         training = self.recipe.training
@@ -76,24 +74,16 @@ class ExamplePlans(Plans):
     def _batches_per_epoch(self) -> int:
         return len(self._plan.batches)
 
-    def _begin(self, epoch: int) -> None:
-        self._plan = self._planned(epoch)
-
     def _batch(self, index: int) -> Batch:
         return self.split.batch(self._plan.batches[index])
 
 
-class StreamPlans(Plans):
+class StreamPlans(Plans[StreamPlan]):
     """Running text: stretch after stretch of every row."""
-
-    def __init__(self, split: PreparedSplit, recipe: Recipe) -> None:
-        super().__init__(split, recipe)
-        self._plan = self._planned(0)
 
     def _planned(self, epoch: int) -> StreamPlan:
         training = self.recipe.training
-        rows = training.batch_size or max(1, training.batch_tokens // training.stretch)
-        return plan_stream(self.split.symbols, rows=rows, stretch=training.stretch, seed=self.recipe.seed, epoch=epoch)
+        return plan_stream(self.split.symbols, rows=training.rows, stretch=training.stretch, seed=self.recipe.seed, epoch=epoch)
 
     @property
     def waste(self) -> float:
@@ -104,14 +94,11 @@ class StreamPlans(Plans):
     def _batches_per_epoch(self) -> int:
         return self._plan.steps
 
-    def _begin(self, epoch: int) -> None:
-        self._plan = self._planned(epoch)
-
     def _batch(self, index: int) -> Batch:
         return self.split.stretch(self._plan, index)
 
 
-def build_plans(split: PreparedSplit, recipe: Recipe) -> Plans:
+def build_plans(split: PreparedSplit, recipe: Recipe) -> Plans[Any]:
     """The plans that fit the recipe's data."""
     return StreamPlans(split, recipe) if recipe.data.text == "stream" else ExamplePlans(split, recipe)
 
@@ -119,7 +106,7 @@ def build_plans(split: PreparedSplit, recipe: Recipe) -> Plans:
 class Ahead:
     """Prepares the batches of the next update while this one computes. They depend on its number alone, so nothing changes."""
 
-    def __init__(self, plans: Plans) -> None:
+    def __init__(self, plans: Plans[Any]) -> None:
         self._plans = plans
         self._worker = ThreadPoolExecutor(1)
         self._waiting: tuple[int, Future[list[Batch]]] | None = None

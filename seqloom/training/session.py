@@ -183,7 +183,7 @@ def _require_symbols(recipe: Recipe, prepared: Prepared) -> None:
 
 
 def _judge(recipe: Recipe, prepared: Prepared) -> Judge:
-    if recipe.data.text is not None:
+    if recipe.is_language_model:
         return TextJudge(recipe, prepared)
     examples = islice(Corpus(recipe.data, recipe.seed).examples("validation"), recipe.training.validation.examples)
     return PairJudge(recipe, prepared, list(examples))

@@ -84,3 +84,15 @@ QUICK = words(
     }
 )
 """Settings under which training takes a moment."""
+
+
+@pytest.fixture
+def lines(text_runs: dict[str, Path]) -> Path:
+    """A language model of lines."""
+    return text_runs["lines-characters"]
+
+
+@pytest.fixture
+def running(text_runs: dict[str, Path]) -> Path:
+    """A language model of running text."""
+    return text_runs["stream-characters"]

@@ -11,16 +11,6 @@ import pytest
 from cli.conftest import OWN_PROCESS, Seqloom
 
 
-@pytest.fixture
-def lines(text_runs: dict[str, Path]) -> Path:
-    return text_runs["lines-characters"]
-
-
-@pytest.fixture
-def running(text_runs: dict[str, Path]) -> Path:
-    return text_runs["stream-characters"]
-
-
 def test_one_text_by_default_and_the_same_again(seqloom: Seqloom, lines: Path) -> None:
     first, again = seqloom("sample", lines), seqloom("sample", lines)
     assert first.code == 0

@@ -11,16 +11,6 @@ from cli.test_pictures import assert_self_contained
 
 
 @pytest.fixture
-def lines(text_runs: dict[str, Path]) -> Path:
-    return text_runs["lines-characters"]
-
-
-@pytest.fixture
-def running(text_runs: dict[str, Path]) -> Path:
-    return text_runs["stream-characters"]
-
-
-@pytest.fixture
 def book(here: Path) -> Path:
     (here / "book.txt").write_text("".join(f"{line}\n" for line in TEXT), encoding="utf-8")
     return Path("book.txt")

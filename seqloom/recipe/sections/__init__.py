@@ -3,6 +3,19 @@
 Defaults are those we would choose ourselves for small data on a CPU. Nothing here imports torch.
 """
 
+from seqloom.recipe.sections.attention import (
+    Additive,
+    Attention,
+    Bilinear,
+    Concat,
+    Dot,
+    Hard,
+    Local,
+    MultiHead,
+    Projected,
+    Score,
+    score_of,
+)
 from seqloom.recipe.sections.base import Count, Fraction, Positive, Rate, Section
 from seqloom.recipe.sections.data import (
     Aligned,
@@ -28,36 +41,25 @@ from seqloom.recipe.sections.data import (
     Words,
 )
 from seqloom.recipe.sections.model import (
-    Additive,
-    Attention,
     AttentionBridge,
-    Bilinear,
     Bridge,
-    Concat,
     DenseEncoder,
     DistributionInputs,
-    Dot,
     Encoder,
     EveryStepBridge,
-    Hard,
     InitialBridge,
     Inputs,
-    Local,
     MixedInputs,
     Model,
-    MultiHead,
     NoBridge,
     NoInputs,
     OwnInputs,
-    Projected,
     Recurrence,
     RecurrentDecoder,
-    Score,
     Start,
     TeacherInputs,
     TextEncoder,
     context_size,
-    score_of,
 )
 from seqloom.recipe.sections.recipe import Recipe
 from seqloom.recipe.sections.search import Beam, Exhaustive, Greedy, Sample, Search, SearchSection

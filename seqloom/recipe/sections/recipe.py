@@ -21,6 +21,11 @@ class Recipe(Section):
     seed: Count = 1
     device: Literal["auto", "cpu", "cuda", "mps"] = "auto"
 
+    @property
+    def is_language_model(self) -> bool:
+        """Whether it learns from plain text: there is no source."""
+        return self.data.text is not None
+
     @model_validator(mode="after")
     def _tied_needs_shared(self) -> Self:
         if self.model.decoder.tied == "all" and not self.data.vocabularies.shared:

@@ -132,3 +132,8 @@ class Training(Section):
     precision: Literal["auto", "fp32", "bf16"] = "auto"
     threads: Positive | None = None
     tensorboard: bool = False
+
+    @property
+    def rows(self) -> int:
+        """At how many places running text is read at once."""
+        return self.batch_size or max(1, self.batch_tokens // self.stretch)

@@ -1,0 +1,119 @@
+"""The kinds of attention."""
+
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+
+from seqloom.recipe.sections.base import Fraction, Positive, Rate, Section
+
+
+class Dot(Section):
+    """`s^T h_j` (A4)."""
+
+    kind: Literal["dot"] = "dot"
+    scaled: bool = False
+
+
+class Bilinear(Section):
+    """`s^T W h_j` (A4)."""
+
+    kind: Literal["bilinear"] = "bilinear"
+
+
+class Additive(Section):
+    """`V^T tanh(U s + W h_j)` (A2)."""
+
+    kind: Literal["additive"] = "additive"
+    size: Positive = 128
+    coverage: bool = False
+    """Whether the score also sees the sum of the weights that a position has had: `V^T tanh(U s + W h_j + w g_jt)`."""
+
+
+class Concat(Section):
+    """`w_2^T tanh(W_1 [s; h_j])` (A4)."""
+
+    kind: Literal["concat"] = "concat"
+    size: Positive = 128
+
+
+class Projected(Section):
+    """`k_j^T q` of learned keys `sigma(W_k h_j)` and queries `sigma(W_q s)` (A6), in one layer or several."""
+
+    kind: Literal["projected"] = "projected"
+    size: Positive = 128
+    layers: Positive = 1
+    nonlinearity: Literal["tanh", "logistic", "relu", "none"] = "tanh"
+    scaled: bool = False
+
+    @model_validator(mode="after")
+    def _layers_are_worth_it(self) -> Self:
+        if self.layers > 1 and self.nonlinearity == "none":
+            raise ValueError(
+                f"{self.layers} layers with `nonlinearity: none` between them can do no more than one. "
+                "Use `layers: 1`, or a nonlinearity such as tanh"
+            )
+        return self
+
+
+class MultiHead(Section):
+    """Several scaled dot products side by side (A9). `size` is the width of all heads together."""
+
+    kind: Literal["multi_head"] = "multi_head"
+    heads: Positive = 4
+    size: Positive = 256
+
+    @model_validator(mode="after")
+    def _heads_share_the_size(self) -> Self:
+        if self.size % self.heads:
+            near = [n for n in range(1, self.size + 1) if self.size % n == 0 and n <= 2 * self.heads]
+            raise ValueError(
+                f"{self.heads} heads cannot share a size of {self.size}. "
+                f"Use a number of heads that divides {self.size}, such as {' or '.join(map(str, near[-2:]))}"
+            )
+        return self
+
+
+Score = Annotated[Dot | Bilinear | Additive | Concat | Projected, Field(discriminator="kind")]
+"""The kinds that others build on."""
+
+
+class BuiltOnScore(Section):
+    """What the kinds that build on a score share."""
+
+    score: Score = Additive()
+
+    @model_validator(mode="after")
+    def _score_remembers_nothing(self) -> Self:
+        if isinstance(self.score, Additive) and self.score.coverage:
+            raise ValueError(
+                "a `score` depends on query and state alone, so it cannot see the coverage. "
+                "Remove `coverage` from it, or use `kind: additive` with `coverage: true` as the attention itself"
+            )
+        return self
+
+
+class Local(BuiltOnScore):
+    """Only positions in a window are looked at (Luong et al. 2015), so many to the left and to the right of its centre."""
+
+    kind: Literal["local"] = "local"
+    centre: Literal["monotonic", "predictive"] = "predictive"
+    """`monotonic`: step t looks around position t; `predictive`: the query says where, and a Gaussian lies over the window."""
+    window: Positive = 5
+
+
+class Hard(BuiltOnScore):
+    """One position is looked at: in training drawn by its probability, in prediction the best (Xu et al. 2015)."""
+
+    kind: Literal["hard"] = "hard"
+    entropy: Rate = 0.01
+    """How much training is rewarded for not being sure where to look."""
+    soft_share: Fraction = 0.5
+    """How many sentences of a training batch are read softly, as an average."""
+
+
+Attention = Annotated[Dot | Bilinear | Additive | Concat | Projected | MultiHead | Local | Hard, Field(discriminator="kind")]
+
+
+def score_of(attention: Attention) -> Dot | Bilinear | Additive | Concat | Projected | MultiHead:
+    """The score that an attention builds on, or is."""
+    return attention.score if isinstance(attention, Local | Hard) else attention
