@@ -50,6 +50,10 @@ _SPARE = 2
 _AHEAD = 2
 """How many pictures for each thread are begun before the first of them is asked for."""
 
+_ORIENTATION = 0x0112
+_LYING = (5, 6, 7, 8)
+"""EXIF's number of what says how a picture was held, and its values for pictures that lie on their side."""
+
 # Pillow warns of large pictures, which are refused here anyway. Python's filters of warnings belong to the whole process, so
 # only one thread may change them at a time.
 _header_lock = Lock()
@@ -107,6 +111,18 @@ def check_header(media: Media) -> str | None:
     except ImageProblem as problem:
         return str(problem)
     return None
+
+
+def whole_size(media: Media) -> tuple[int, int]:
+    """Width and height of a picture as it is shown, after decoding all of it. Raises `ImageProblem` if that fails."""
+    _require_pillow()
+    with _problems_of(media.name):
+        image = _opened(media)
+        width, height = image.size
+        lies = image.getexif().get(_ORIENTATION, 1) in _LYING
+        image.draft(None, (1, 1))  # At a fraction of the size, a file is read to its end all the same.
+        _as_rgb(image)
+    return (height, width) if lies else (width, height)
 
 
 @dataclass(frozen=True)
