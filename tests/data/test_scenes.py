@@ -18,11 +18,13 @@ from seqloom.data.builtin.scenes import COLOURS, HELD_OUT, PICTURES, SHAPES, Que
 from seqloom.data.builtin.scenes.questions import ASKED
 from seqloom.data.builtin.scenes.splits import number_of, numbers
 from seqloom.data.images import ImagePixels, open_image
+from seqloom.data.media import MediaError
 from seqloom.data.records import Example
-from seqloom.errors import DataError, WriteError
+from seqloom.errors import WriteError
 
 PIXEL = 1 / 64
 MEAN_OF_12 = [148.56, 146.49, 146.67]
+SCENES = scenes.SceneRoot()
 DRAWN = [scene(number) for number in range(1500)]
 
 THING = rf"a (small|large) ({'|'.join(COLOURS)}) ({'|'.join(SHAPES)})"
@@ -327,16 +329,16 @@ def test_question_examples_have_two_sources() -> None:
 
 
 def test_a_scene_is_a_file_like_any_other() -> None:
-    file = scenes.find("scene:12")
+    file = SCENES.resolve("scene:12")
     np.testing.assert_array_equal(np.asarray(open_image(file)), draw(12))
     assert file.name == "scene:12"
-    assert file.content_hash != scenes.find("scene:13").content_hash
+    assert file.content_hash != SCENES.resolve("scene:13").content_hash
 
 
 @pytest.mark.parametrize("name", ["scene:", "scene:-1", "scene:1.5", "12", "scene:१२", "scene:" + "9" * 40])
 def test_what_is_no_scene_is_refused(name: str) -> None:
-    with pytest.raises(DataError, match="expected a scene such as 'scene:12', found"):
-        scenes.find(name)
+    with pytest.raises(MediaError, match="expected a scene such as 'scene:12', found"):
+        SCENES.resolve(name)
 
 
 def test_scenes_become_arrays_without_pillow(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -349,13 +351,13 @@ def test_scenes_become_arrays_without_pillow(monkeypatch: pytest.MonkeyPatch) ->
 
     monkeypatch.setattr(builtins, "__import__", without_pillow)
     pixels = scenes.ScenePixels(32)
-    arrays = list(pixels.arrays([scenes.find("scene:3"), scenes.find("scene:4")]))
+    arrays = list(pixels.arrays([SCENES.resolve("scene:3"), SCENES.resolve("scene:4")]))
     assert [array.shape for array in arrays] == [pixels.shape] * 2
     np.testing.assert_array_equal(arrays[1], draw(4, 32))
 
 
 def test_drawing_small_and_making_small_show_the_same() -> None:
-    drawn, resized = draw(12, 32).astype(float), ImagePixels(32, 32).array(scenes.find("scene:12")).astype(float)
+    drawn, resized = draw(12, 32).astype(float), ImagePixels(32, 32).array(SCENES.resolve("scene:12")).astype(float)
     assert np.abs(drawn - resized).mean() < 4
 
 

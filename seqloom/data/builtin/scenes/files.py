@@ -4,42 +4,35 @@ import struct
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
 
 from seqloom.data.builtin.scenes.drawing import SIDE, Pixels, draw
 from seqloom.data.builtin.scenes.questions import questions
-from seqloom.data.builtin.scenes.splits import Split, number_of, numbers, reference
+from seqloom.data.builtin.scenes.splits import Split, number_of, numbers
 from seqloom.data.builtin.scenes.things import VERSION, scene
-from seqloom.data.images import Media
+from seqloom.data.media import Media, MediaRoot
 from seqloom.errors import WriteError
 
 
-@dataclass(frozen=True)
-class SceneFile:
-    """A scene in the form that other pictures have: a name, and bytes, here of a PNG that is made when it is asked for."""
+class SceneRoot(MediaRoot):
+    """Where names such as `scene:12` begin: each stands for a PNG file that is made when it is read."""
 
-    number: int
+    def resolve(self, name: str) -> Media:
+        """The file of a name. Raises `MediaError` for any other name."""
+        number = number_of(name)
+        # What such a file has at most; nobody knows before it is made.
+        size = 4 * SIDE * SIDE
+        return _SceneFile(name, name, size, VERSION, lambda: png(draw(number)))
 
-    @property
-    def name(self) -> str:
-        """What stands for it in an example."""
-        return reference(self.number)
 
-    @property
+class _SceneFile(Media):
+    @cached_property
     def content_hash(self) -> str:
-        """Of what the picture depends on, which is quicker than of the picture."""
-        return blake2b(f"scenes/{VERSION}/{self.number}".encode(), digest_size=16).hexdigest()
-
-    def read(self) -> bytes:
-        """The picture as a PNG file."""
-        return png(draw(self.number))
-
-
-def find(name: str) -> SceneFile:
-    """The file of a name such as `scene:12`. Raises `DataError` for any other."""
-    return SceneFile(number_of(name))
+        """A hash of what the picture depends on, which is known without drawing it."""
+        return blake2b(f"scenes/{VERSION}/{number_of(self.name)}".encode(), digest_size=16).hexdigest()
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ from typing import Literal
 
 from seqloom.data.builtin.scenes.questions import questions
 from seqloom.data.builtin.scenes.things import is_unseen, scene
-from seqloom.data.records import Example, Origin
-from seqloom.errors import DataError
+from seqloom.data.media import MediaError
+from seqloom.data.records import Example, Origin, abbreviated
 
 Split = Literal["train", "validation", "test"]
 
@@ -43,7 +43,7 @@ def number_of(name: str) -> int:
     """The number of a scene, from what stands for it."""
     digits = name.removeprefix(_PREFIX)
     if not name.startswith(_PREFIX) or not (digits.isascii() and digits.isdecimal()) or len(digits) > 18:
-        raise DataError(f"expected a scene such as 'scene:12', found {name!r}")
+        raise MediaError(f"expected a scene such as 'scene:12', found {abbreviated(name)}")
     return int(digits)
 
 
