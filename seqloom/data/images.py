@@ -91,7 +91,7 @@ def check_header(media: Media) -> str | None:
     try:
         with _problems_of(media.name):
             _opened(media)
-    except ImageProblem as problem:
+    except MediaError as problem:
         return str(problem)
     return None
 
@@ -140,7 +140,7 @@ class ImagePixels:
 
     def array(self, media: Media) -> Pixels:
         """The pixels of one picture."""
-        return np.asarray(self._fitted(open_image(media, at_least=_SPARE * max(self.height, self.width))))
+        return np.array(self._fitted(open_image(media, at_least=_SPARE * max(self.height, self.width))))
 
     def _fitted(self, image: "PillowImage") -> "PillowImage":
         from PIL import Image
@@ -150,7 +150,9 @@ class ImagePixels:
                 return _resized(image, self.width, self.height)
             case "crop":
                 scale = min(image.width / self.width, image.height / self.height)
-                left, top = (image.width - scale * self.width) / 2, (image.height - scale * self.height) / 2
+                # Rounding must not lead out of the picture.
+                left = max(0.0, (image.width - scale * self.width) / 2)
+                top = max(0.0, (image.height - scale * self.height) / 2)
                 return _resized(image, self.width, self.height, box=(left, top, image.width - left, image.height - top))
             case "pad":
                 scale = max(image.width / self.width, image.height / self.height)

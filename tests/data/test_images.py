@@ -201,6 +201,13 @@ def test_what_is_no_picture_is_refused(content: bytes, code: str, text: str) -> 
     assert (str(caught.value), caught.value.code) == (text, code)
 
 
+def test_a_file_that_cannot_be_read_is_said_to_be_so() -> None:
+    def reader() -> bytes:
+        raise PermissionError("no")
+
+    assert check_header(Media("a.png", "photos/a.png", 5, 0, reader)) == "photos/a.png: could not be read (no). Check the file"
+
+
 def test_kinds_that_start_other_programs_are_not_opened() -> None:
     assert "expected a picture" in str(check_header(file_of("a.eps", saved(smooth(8, 8), "EPS").read())))
 
@@ -277,6 +284,16 @@ def test_a_large_jpeg_is_as_good_as_the_same_picture_without_shortcuts(fit: Lite
     picture = smooth(1600, 900)
     quick, slow = (ImagePixels(32, 48, fit).array(saved(picture, kind)) for kind in ("JPEG", "PNG"))
     assert close(quick, slow, 6)
+
+
+def test_cropping_works_for_every_size() -> None:
+    image = smooth(97, 61)
+    for size in range(1, 120):
+        assert ImagePixels(size, 7)._fitted(image).size == (7, size)
+
+
+def test_arrays_may_be_written_to() -> None:
+    assert ImagePixels(4, 4).array(saved(smooth(4, 4))).flags.writeable
 
 
 def test_extreme_proportions_leave_something() -> None:
