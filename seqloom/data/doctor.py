@@ -118,8 +118,9 @@ def examine(
     columns: Columns = FIRST_TWO,
     maximum_length: int = 500,
     source: Source = TEXT,
+    further: Iterable[Check] = (),
 ) -> Diagnosis:
-    """Examine the files of each split (`train`, `validation`, `test`).
+    """Examine the files of each split (`train`, `validation`, `test`). further: checks of what sources stand for.
 
     What a file holds never raises, however bad it is. A file that is not there does, as does a question that makes no sense.
     """
@@ -134,7 +135,7 @@ def examine(
     streams = {
         name: stream_examples(splits[name], format=format, columns=columns, report=collect, source=source) for name in ordered
     }
-    checks: list[Check] = [*patterns(), NormalForms(), UnseenCharacters(), Copies(), Headers()]
+    checks: list[Check] = [*patterns(), NormalForms(), UnseenCharacters(), Copies(), Headers(), *further]
     ledgers = {name: _read_split(name, stream, checks) for name, stream in streams.items()}
 
     findings = [*_refused(problems), *compare(ledgers, maximum_length)]

@@ -1,0 +1,201 @@
+"""Sources that are files: images now, recordings and videos later.
+
+In an example such a source is the name of a file, as it stands in the table. A `MediaRoot` says where names begin: a folder,
+or an archive, whose members are read in place and never unpacked. A `Frontend` makes arrays of what the names stand for.
+"""
+
+import hashlib
+import os
+import stat
+import tarfile
+import zipfile
+import zlib
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path, PurePosixPath
+from typing import Any, Protocol, TypeVar
+
+import numpy.typing as npt
+
+from seqloom.data.records import abbreviated
+from seqloom.errors import DataError
+
+LARGEST_FILE = 1 << 30
+"""The largest file that is read, in bytes: a member of an archive may say that it unpacks to more than fits anywhere."""
+
+_ARCHIVES = (".zip", ".tar")
+_COMPRESSED = (".tar.gz", ".tgz", ".tar.bz2", ".tbz", ".tar.xz", ".txz", ".tar.zst")
+
+
+class MediaError(DataError):
+    """A file that is not there or cannot be read. The text says nothing of the place that named it: callers put it before."""
+
+
+@dataclass(frozen=True)
+class Media:
+    """A file that exists: what the table calls it, where it is, and how many bytes it has.
+
+    stamp: changes when the file is written anew; like `size`, it is known without reading the file.
+    """
+
+    name: str
+    where: str
+    size: int
+    stamp: int
+    reader: Callable[[], bytes]
+
+    def read(self) -> bytes:
+        """The whole file."""
+        if self.size > LARGEST_FILE:
+            raise MediaError(f"{self.where}: expected a file of at most {LARGEST_FILE:,} bytes, found {self.size:,}")
+        try:
+            return self.reader()
+        except (OSError, EOFError, zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError) as problem:
+            raise MediaError(f"{self.where}: could not be read ({problem}). Check the file") from problem
+
+    @cached_property
+    def content_hash(self) -> str:
+        """A hash of the content alone, 32 hexadecimal digits: copies under other names have the same."""
+        return hashlib.blake2b(self.read(), digest_size=16).hexdigest()
+
+
+class Frontend(Protocol):
+    """Makes an array of what a source names: the pixels of an image, or what a frozen network says of them."""
+
+    @property
+    def key(self) -> str:
+        """Says all that arrays depend on beside the file: two frontends with equal keys give equal arrays."""
+        ...
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Of every array: (P, F) is P positions of F numbers each; with more axes, the array is one position as a whole."""
+        ...
+
+    def arrays(self, files: Sequence[Media]) -> Iterator[npt.NDArray[Any]]:
+        """An array for each file, in their order; several may be computed at once. Raises `MediaError` for a bad file."""
+        ...
+
+
+def positions_of(shape: tuple[int, ...]) -> int:
+    """How many positions a model sees in arrays of a frontend's shape."""
+    return shape[0] if len(shape) == 2 else 1
+
+
+class MediaRoot(ABC):
+    """Where the names of files begin."""
+
+    @staticmethod
+    def open(root: str | os.PathLike[str]) -> "MediaRoot":
+        """Open a folder, a .zip or a .tar. No name leads out of it."""
+        path = Path(root)
+        if path.is_dir():
+            return _Folder(path, confined=True)
+        if not path.exists():
+            raise DataError(f"{path}: expected a folder of files, a .zip or a .tar, found nothing there. Check the path")
+        if path.name.lower().endswith(_COMPRESSED):
+            raise DataError(
+                f"{path}: a compressed .tar has to be unpacked to find a file in it. Make it a .zip or a plain .tar"
+            )
+        try:
+            if zipfile.is_zipfile(path):
+                return _Zip(path)
+            if tarfile.is_tarfile(path):
+                return _Tar(path)
+        except (OSError, tarfile.TarError, zipfile.BadZipFile) as problem:
+            raise DataError(f"{path}: could not be read ({problem}). Copy or download it again") from problem
+        raise DataError(f"{path}: expected a folder of files, a .zip or a .tar, found something else. Check the path")
+
+    @staticmethod
+    def beside(table: str | os.PathLike[str]) -> "MediaRoot":
+        """The folder of a table that names files; like a person, the table may name any file, by a whole path too."""
+        return _Folder(Path(table).parent, confined=False)
+
+    @abstractmethod
+    def resolve(self, name: str) -> Media:
+        """The file of a name. Raises `MediaError` if there is none."""
+
+
+def archive_of(root: str | os.PathLike[str]) -> Path | None:
+    """The file that a root is, if it is an archive."""
+    path = Path(root)
+    return path if path.name.lower().endswith(_ARCHIVES) else None
+
+
+@dataclass(frozen=True)
+class _Folder(MediaRoot):
+    """Files under a folder. confined: names that lead out of it are refused."""
+
+    path: Path
+    confined: bool
+
+    def resolve(self, name: str) -> Media:
+        """The file of a name, links followed."""
+        if self.confined:
+            _require_inside(name, self.path)
+        path = self.path / name
+        try:
+            facts = path.stat()
+        except (OSError, ValueError) as problem:  # ValueError: a NUL inside
+            raise MediaError(f"expected a file {str(path)!r}, found nothing there. Check the name and the root") from problem
+        if not stat.S_ISREG(facts.st_mode):
+            kind = "a folder" if stat.S_ISDIR(facts.st_mode) else "something else"
+            raise MediaError(f"expected a file {str(path)!r}, found {kind}. Check the name")
+        return Media(name, str(path), facts.st_size, facts.st_mtime_ns, path.read_bytes)
+
+
+class _Zip(MediaRoot):
+    """Members of a .zip, read in place."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._stamp = path.stat().st_mtime_ns
+        self._archive = zipfile.ZipFile(path)
+        self._members = {info.filename: info for info in self._archive.infolist() if not info.is_dir()}
+
+    def resolve(self, name: str) -> Media:
+        """The member of a name."""
+        member = _member(name, self._members, self._path)
+        # Opened by what the index says, not by name: two members may share one.
+        return Media(name, f"{self._path}: {name}", member.file_size, self._stamp, lambda: self._archive.read(member))
+
+
+class _Tar(MediaRoot):
+    """Members of a .tar, read in place. Links are no members: they could lead anywhere."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._stamp = path.stat().st_mtime_ns
+        with tarfile.open(path, "r:") as archive:
+            self._members = {member.name: member for member in archive if member.isreg() and not member.issparse()}
+
+    def resolve(self, name: str) -> Media:
+        """The member of a name."""
+        member = _member(name, self._members, self._path)
+        return Media(name, f"{self._path}: {name}", member.size, self._stamp, lambda: self._read(member))
+
+    def _read(self, member: tarfile.TarInfo) -> bytes:
+        with self._path.open("rb") as stream:
+            stream.seek(member.offset_data)
+            content = stream.read(member.size)
+        if len(content) < member.size:
+            raise EOFError("the archive ends before the file does")
+        return content
+
+
+_Info = TypeVar("_Info", zipfile.ZipInfo, tarfile.TarInfo)
+
+
+def _member(name: str, members: dict[str, _Info], path: Path) -> _Info:
+    _require_inside(name, path)
+    for spelling in (name, f"./{name}", str(PurePosixPath(name))):
+        if spelling in members:
+            return members[spelling]
+    raise MediaError(f"expected a member {name!r} of {path}, found none of this name among {len(members):,}. Check the name")
+
+
+def _require_inside(name: str, root: Path) -> None:
+    if not name.strip() or name.startswith(("/", "\\")) or ".." in PurePosixPath(name.replace("\\", "/")).parts:
+        raise MediaError(f"expected the name of a file inside {root}, found {abbreviated(name)}. Give it relative to the root")
