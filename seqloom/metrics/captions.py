@@ -7,17 +7,16 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
+from importlib.metadata import version
 
 import numpy as np
 
-from seqloom import __version__
 from seqloom.metrics.edits import longest_common_subsequence
 from seqloom.metrics.sums import Item, Measure, Table, mean_of
 from seqloom.metrics.translation import too_short
 from seqloom.metrics.words import Ngram, caption_words, ngrams
 
 WORDS = "words as the COCO caption tools make them: lower case, no punctuation"
-_MADE_BY = f"{WORDS}, seqloom {__version__}"
 _ORDERS = (1, 2, 3, 4)
 _TINY, _SMALL = 1e-15, 1e-9  # what the COCO tools add to matches and to n-grams, so that nothing is divided by zero
 _RECALL_WEIGHT = 1.2  # the beta of ROUGE-L
@@ -61,13 +60,17 @@ def _size(counts: Mapping[Ngram, int]) -> int:
     return sum(count for ngram, count in counts.items() if len(ngram) == 1)
 
 
+def _signature(what: str) -> str:
+    return f"{what}, {WORDS}, seqloom {version('seqloom')}"
+
+
 # --- BLEU -----------------------------------------------------------------------------------------------------------
 
 
 def bleu(captions: Captions, order: int, *, penalised: bool) -> Measure:
     """Corpus BLEU with equal weights for n-grams up to an order, with or without the penalty for too short outputs."""
     penalty = "brevity penalty by the closest reference" if penalised else "no brevity penalty"
-    signature = f"BLEU of 1- to {order}-grams in equal parts, {penalty}, {_MADE_BY}"
+    signature = _signature(f"BLEU of 1- to {order}-grams in equal parts, {penalty}")
     longest = max(len(words) for references in captions.references for words in references)
 
     def score(sums: Table) -> float:
@@ -112,10 +115,8 @@ def rouge_l(captions: Captions) -> Measure:
         beta = _RECALL_WEIGHT**2
         return (1 + beta) * precision * recall / (recall + beta * precision) if precision else 0.0
 
-    values = map(value, captions.hypotheses, captions.references)
-    return mean_of(
-        values, f"ROUGE-L, F with beta 1.2 of the best precision and the best recall over references, mean of items, {_MADE_BY}"
-    )
+    signature = _signature("ROUGE-L, F with beta 1.2 of the best precision and the best recall over references, mean of items")
+    return mean_of(map(value, captions.hypotheses, captions.references), signature)
 
 
 # --- CIDEr-D --------------------------------------------------------------------------------------------------------
@@ -131,9 +132,8 @@ def cider(captions: Captions) -> Measure:
         _CIDER_SCALE * sum(hypothesis.likeness(reference) for reference in each) / len(each)
         for hypothesis, each in zip(hypotheses, references, strict=True)
     ]
-    signature = (
-        "CIDEr-D of 1- to 4-grams, x 100 (at most 1000), sigma 6, document frequencies of all these references, "
-        f"mean of items, {_MADE_BY}"
+    signature = _signature(
+        "CIDEr-D of 1- to 4-grams, x 100 (at most 1000), sigma 6, document frequencies of all these references, mean of items"
     )
     return mean_of(values, signature, "" if any(rarity.values()) else _NO_NEWS)
 

@@ -53,10 +53,17 @@ def _statistics(lines: tuple[str, ...]) -> Table:
     """Run the program once for all items. Of several references it takes the one that gives most."""
     if reason := absence():
         raise NotComputedError(reason)
-    command = [str(shutil.which("java")), "-Xmx2G", "-Dfile.encoding=UTF-8", "-jar", str(_jar()), "-", "-", "-stdio", "-l", "en", "-norm"]
+    java = [str(shutil.which("java")), "-Xmx2G", "-Dfile.encoding=UTF-8", "-jar", str(_jar())]
     text = "".join(f"{line}\n" for line in lines)
     try:
-        done = subprocess.run(command, input=text, capture_output=True, encoding="utf-8", timeout=_SECONDS, check=False)
+        done = subprocess.run(
+            [*java, "-", "-", "-stdio", "-l", "en", "-norm"],
+            input=text,
+            capture_output=True,
+            encoding="utf-8",
+            timeout=_SECONDS,
+            check=False,
+        )
     except subprocess.TimeoutExpired as error:
         raise NotComputedError(
             f"METEOR did not answer within {_SECONDS:.0f} seconds for {len(lines):,} items. Measure fewer, or leave it out"

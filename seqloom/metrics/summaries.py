@@ -1,16 +1,13 @@
 """ROUGE as the library rouge-score computes it: metrics of summaries."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from importlib.metadata import version
 
-from seqloom import __version__
 from seqloom.metrics.edits import longest_common_subsequence
 from seqloom.metrics.sums import Item, Measure, mean_of
 from seqloom.metrics.words import ngrams, summary_words
 
-_HOW = (
-    "F1 with the reference that gives most, mean of items, "
-    f"words are lower-cased runs of letters and digits, no stemming, seqloom {__version__}"
-)
+_HOW = "F1 with the reference that gives most, mean of items, words are lower-cased runs of letters and digits, no stemming"
 
 
 class Summaries:
@@ -29,8 +26,7 @@ def rouge_n(summaries: Summaries, order: int) -> Measure:
         written, wanted = ngrams(hypothesis, order), ngrams(reference, order)
         return _f1((written & wanted).total(), written.total(), wanted.total())
 
-    values = (max(value(hypothesis, reference) for reference in references) for hypothesis, references in summaries.pairs)
-    return mean_of(values, f"ROUGE-{order}, {_HOW}")
+    return _with_the_best_reference(f"ROUGE-{order}", value, summaries)
 
 
 def rouge_l(summaries: Summaries) -> Measure:
@@ -40,8 +36,12 @@ def rouge_l(summaries: Summaries) -> Measure:
     def value(hypothesis: list[str], reference: list[str]) -> float:
         return _f1(common(hypothesis, reference), len(hypothesis), len(reference))
 
+    return _with_the_best_reference("ROUGE-L", value, summaries)
+
+
+def _with_the_best_reference(name: str, value: Callable[[list[str], list[str]], float], summaries: Summaries) -> Measure:
     values = (max(value(hypothesis, reference) for reference in references) for hypothesis, references in summaries.pairs)
-    return mean_of(values, f"ROUGE-L, {_HOW}")
+    return mean_of(values, f"{name}, {_HOW}, seqloom {version('seqloom')}")
 
 
 def _f1(common: int, written: int, wanted: int) -> float:

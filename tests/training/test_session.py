@@ -81,7 +81,7 @@ def test_a_metric_that_cannot_be_computed_is_refused_before_anything_is_made(
     tiny_recipe: Recipe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))  # where there is no Java
-    with pytest.raises(UsageError, match="training.validation.metric is meteor, but METEOR 1.5 is a Java program"):
+    with pytest.raises(UsageError, match=r"validation\.metric is meteor, but METEOR 1\.5 is a Java program"):
         train(short(tiny_recipe, validation={"metric": "meteor"}), tmp_path / "run")
     assert not (tmp_path / "run").exists()
 
