@@ -110,14 +110,14 @@ def evaluate(
 
 def _parse_metrics(text: str | None) -> list[str] | None:
     """`bleu_4,cider` as names, each of which exists; None if not given."""
-    from seqloom.metrics import ALL
+    from seqloom.metrics.names import ALL, unknown
 
     if text is None:
         return None
     names = [name.strip() for name in text.split(",")]
     for name in names:
         if name not in ALL:
-            raise UsageError(f"--metrics: there is no metric {name!r}. Choose from: {', '.join(ALL)}")
+            raise UsageError(f"--metrics: {unknown(name, ALL)}")
     return list(dict.fromkeys(names))
 
 

@@ -65,7 +65,7 @@ def test_evaluate_takes_the_metrics_that_are_named(seqloom: Seqloom, tiny_run: P
     assert list(body["metrics"]) == list(body["signatures"]) == ["rouge_l", "cider"]
     answer = seqloom("evaluate", tiny_run, "--metrics", "cer,rogue")
     assert answer.code == 2
-    assert "--metrics: there is no metric 'rogue'. Choose from: exact_match, " in answer.err
+    assert "--metrics: There is no metric 'rogue'. Choose from: exact_match, " in answer.err
 
 
 def test_a_metric_that_cannot_be_computed_is_named_with_the_reason(
