@@ -43,7 +43,11 @@ def collect_report(path: Path, *, most: int = 2000, progress: Callable[[int], No
         title=path.name,
         summary=dict(jars(run.recipe))["task"],
         facts=_facts(run, len(examples), split),
-        notes=[*_notes(run), *(f"Not shown: {names}. Reason: {reason}." for names, reason in evaluation.unsaid.items())],
+        notes=[
+            *_notes(run),
+            *(f"Not shown: {names}. Reason: {reason}." for names, reason in evaluation.unsaid.items()),
+            *(f"Not computed: {name}. Reason: {reason}." for name, reason in evaluation.absent.items()),
+        ],
         metrics=[views.Metric(name, evaluation.metrics[name], margins[name], evaluation.signatures[name]) for name in names],
         panels=_panels(run, names),
         validation=_validation_rows(run, names),
@@ -94,7 +98,7 @@ def _examples(run: RunFolder, most: int | None) -> tuple[str, list[Example]]:
 
 def _ranking(chosen: str, names: Sequence[str]) -> str:
     """The metric that tells good outputs from bad ones: the recipe's own if it can, else the finest that can."""
-    return next(name for name in (chosen, "cer", *names) if name in names)
+    return next(name for name in (chosen, "cer", "cider", *names) if name in names)
 
 
 def _ranked(examples: Sequence[Example], predictions: Sequence[Prediction], scores: Sequence[float]) -> list[views.Example]:

@@ -14,7 +14,7 @@ from seqloom.backends import open_vocabularies
 from seqloom.data.corpus import Corpus, SplitName
 from seqloom.data.prepared import TARGET, Prepared, PreparedSplit, prepare
 from seqloom.errors import DataError, RecipeError, RunError, UsageError
-from seqloom.metrics import silence
+from seqloom.metrics import NotComputedError, absence, silence
 from seqloom.models.encoder_decoder import EncoderDecoder, build_model
 from seqloom.models.weights import choose_device
 from seqloom.recipe import Recipe, differences, read_recipe, recipe_from
@@ -43,6 +43,7 @@ def train(recipe: Recipe | Mapping[str, Any] | str | Path, out: str | Path, *, d
     """Train a recipe into a run folder, from the start or from where an unfinished run stopped."""
     watched = display or SilentDisplay()
     wanted = with_absolute_paths(_recipe(recipe))
+    _require_metric(wanted)
     path = Path(out)
     there = RunFolder.open(path) if RunFolder.exists_at(path) else None
     if there is not None:
@@ -187,6 +188,12 @@ def _judge(recipe: Recipe, prepared: Prepared) -> Judge:
         return TextJudge(recipe, prepared)
     examples = islice(Corpus(recipe.data, recipe.seed).examples("validation"), recipe.training.validation.examples)
     return PairJudge(recipe, prepared, list(examples))
+
+
+def _require_metric(recipe: Recipe) -> None:
+    metric = recipe.training.validation.metric
+    if reason := absence(metric):
+        raise NotComputedError(f"training.validation.metric is {metric}, but {reason}")
 
 
 def _silent_metric(recipe: Recipe, judge: Judge) -> str:

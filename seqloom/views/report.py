@@ -38,7 +38,7 @@ class Report:
     """All that a report shows; whatever is empty is left out.
 
     facts: label and value, such as the size of the model. panels: charts over training. validation: one row per validation,
-    as a table. by_length: rows with `from`, `to`, `count` and one value in 0-100 per metric. classes: which are found and
+    as a table. by_length: rows with `from`, `to`, `count` and one value per metric. classes: which are found and
     which are confused, where outputs are classes. best and worst: examples.
     maps: predictions whose attention is shown. texts: what a language model wrote, each below a caption. recipe_text: the
     resolved recipe. notes: sentences at the top.
