@@ -92,14 +92,16 @@ def _explain_source(
         if issubclass(warning.category, MissingFontWarning):
             typer.echo(f"seqloom: {warning.message}", err=True)
     predictions = [one.prediction for one in exhibits]
-    if not json:
-        lines = [one.text for one in predictions]
-        typer.echo("\n".join([*(lines if len(runs) == 1 else map("{}: {}".format, runs, lines)), str(written)]))
-    elif len(runs) == 1:
-        print_json({**predictions[0].as_json(), "written": str(written)})
+    if len(runs) == 1:
+        body, lines = predictions[0].as_json(), [predictions[0].text]
     else:
-        listed = [{"run": run, **one.as_json()} for run, one in zip(runs, predictions, strict=True)]
-        print_json({"predictions": listed, "written": str(written)})
+        said = list(zip(runs, predictions, strict=True))
+        body = {"predictions": [{"run": run, **one.as_json()} for run, one in said]}
+        lines = [f"{run}: {one.text}" for run, one in said]
+    if json:
+        print_json({**body, "written": str(written)})
+    else:
+        typer.echo("\n".join([*lines, str(written)]))
 
 
 def _exhibit(run: str, source: dict[str, Any], beam: int | None, wishes: dict[str, Any], *, labelled: bool) -> "Exhibit":

@@ -6,10 +6,18 @@ The strip is markup, so it can be read without the script, which makes it the wa
 from typing import Any
 
 from seqloom.predictions import Alignment, Candidate
-from seqloom.views.chosen import chosen_weights
 from seqloom.views.exhibits import Picture
 from seqloom.views.labels import Label, label
-from seqloom.views.overlays import GLOW_STRENGTH, SPREAD, VEIL_STRENGTH, is_hard, mask_png, spoken_place
+from seqloom.views.overlays import (
+    GLOW_STRENGTH,
+    SPREAD,
+    VEIL_STRENGTH,
+    grid_of,
+    is_hard,
+    mask_png,
+    spoken_place,
+    weights_on_grid,
+)
 from seqloom.views.page import text
 from seqloom.views.pixels import data_uri
 from seqloom.views.strips import Outline, Step, Strip, named_outlines
@@ -40,16 +48,14 @@ def look(strip: Strip, *, compact: bool) -> str:
 
 def look_data(candidate: Candidate, alignment: Alignment, picture: Picture | None) -> dict[str, Any]:
     """What the script draws looks from, besides the weights."""
-    rows, columns = alignment.grid or (1, len(alignment.symbols))
     boxes = named_outlines(picture, candidate) if picture is not None else [[] for _ in candidate.tokens]
-    means = chosen_weights(alignment, None).reshape(-1, rows, columns)
     return {
-        "grid": [rows, columns],
+        "grid": list(grid_of(alignment)),
         "hard": int(is_hard(alignment)),
         "boxes": [
             [[round(side, 4) for side in (one.left, one.top, one.width, one.height)] for one in found] for found in boxes
         ],
-        "places": [spoken_place(one) for one in means],
+        "places": [spoken_place(one) for one in weights_on_grid(alignment)],
         "columns": [],
         "segments": [],
     }

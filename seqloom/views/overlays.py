@@ -7,9 +7,9 @@ greatest weight says how firmly. The page's script computes the same.
 import math
 
 import numpy as np
-import numpy.typing as npt
 
 from seqloom.predictions import Alignment, FloatArray
+from seqloom.views.chosen import chosen_weights
 from seqloom.views.pixels import Pixels, indexed_png
 from seqloom.views.theme import GLOW, VEIL, channels
 
@@ -28,8 +28,16 @@ _ALL_IN_ONE = 0.99
 _SPREAD_OUT = 0.3
 """Half of the weight on more than this share of the cells is a look at nothing in particular."""
 
-Place = npt.NDArray[np.float32]
-"""Weights over a picture, [rows, columns]."""
+
+def weights_on_grid(alignment: Alignment, head: int | None = None) -> FloatArray:
+    """The weights of one head or their mean over the places of a picture, [T, rows, columns]."""
+    rows, columns = grid_of(alignment)
+    return chosen_weights(alignment, head).reshape(-1, rows, columns)
+
+
+def grid_of(alignment: Alignment) -> tuple[int, int]:
+    """Rows and columns; whatever is no picture is one row."""
+    return alignment.grid or (1, alignment.weights.shape[-1])
 
 
 def is_hard(alignment: Alignment) -> bool:
@@ -37,14 +45,14 @@ def is_hard(alignment: Alignment) -> bool:
     return bool(alignment.weights.size) and bool((alignment.weights.max(axis=-1) > _ALL_IN_ONE).all())
 
 
-def smooth(weights: Place, height: int, width: int) -> FloatArray:
+def smooth(weights: FloatArray, height: int, width: int) -> FloatArray:
     """Enlarge weights [rows, columns] to [height, width] by a Gaussian around each cell. Equal weights stay equal."""
     rows, columns = weights.shape
     enlarged = _spread(height, rows) @ weights @ _spread(width, columns).T
     return enlarged.astype(np.float32)
 
 
-def blocks(weights: Place, height: int, width: int) -> FloatArray:
+def blocks(weights: FloatArray, height: int, width: int) -> FloatArray:
     """Enlarge weights [rows, columns] to [height, width] so that each cell is to be seen as it is."""
     rows, columns = weights.shape
     down, right = np.arange(height) * rows // height, np.arange(width) * columns // width
@@ -57,9 +65,9 @@ def light(weights: FloatArray) -> FloatArray:
     return weights / max(float(weights.max(initial=0.0)), 1e-12)
 
 
-def overlay_colours(lights: FloatArray, veil: float = VEIL_STRENGTH) -> FloatArray:
+def overlay_colours(lights: FloatArray) -> FloatArray:
     """Colour and opacity of what lies over the picture: lights [...] -> [..., 4], red green blue 0-255, opacity 0-1."""
-    dark, warm = (1 - lights) * veil, lights * GLOW_STRENGTH
+    dark, warm = (1 - lights) * VEIL_STRENGTH, lights * GLOW_STRENGTH
     opacity = dark + warm
     mixed = dark[..., None] * np.array(channels(VEIL)) + warm[..., None] * np.array(channels(GLOW))
     colours = mixed / np.maximum(opacity, 1e-6)[..., None]
@@ -74,7 +82,7 @@ def composed(pixels: Pixels, lights: FloatArray) -> Pixels:
     return mixed
 
 
-def mask_png(weights: Place, *, as_blocks: bool) -> bytes:
+def mask_png(weights: FloatArray, *, as_blocks: bool) -> bytes:
     """The overlay alone as a small PNG. It is fine enough that a viewer which enlarges it blurs no edge of a cell."""
     finer = max(2, math.ceil(_MASK_SIDE / max(weights.shape)))
     enlarge = blocks if as_blocks else smooth
@@ -84,7 +92,7 @@ def mask_png(weights: Place, *, as_blocks: bool) -> bytes:
     return indexed_png(np.rint(lights * _LEVELS).astype(np.uint8), np.rint(over).astype(np.uint8))
 
 
-def spoken_place(weights: Place) -> str:
+def spoken_place(weights: FloatArray) -> str:
     """Say where most of the weight lies, for those who cannot see it: `upper left`, `centre`, or `everywhere` if spread."""
     total = float(weights.sum())
     if total <= 0:

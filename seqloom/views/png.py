@@ -9,15 +9,14 @@ from seqloom.predictions import Candidate, FloatArray
 from seqloom.views.canvas import Canvas, points
 from seqloom.views.chosen import chosen_sources, chosen_weights, probability
 from seqloom.views.exhibits import Exhibit, Picture
-from seqloom.views.labels import Label, clean, estimated_width, label
+from seqloom.views.labels import Label, clean, estimated_width, label, wrapped
 from seqloom.views.layout import CAPTION, COVERAGE, GAP, arrange, column_labels, row_labels
 from seqloom.views.overlays import blocks, composed, light, smooth
 from seqloom.views.strips import CAPTION_LINE, CAPTION_SIZE, PROBABILITY_SIZE, Outline, Step, plan_strip
-from seqloom.views.svg import NO_ATTENTION, cell_inset
+from seqloom.views.svg import HEADING, NO_ATTENTION, NOTE_LINE, NOTE_SIZE, cell_inset
 from seqloom.views.theme import LEVELS, LIGHT, NAMED, SPOT, VEIL
 
-_MARGIN, _TITLE, _NOTE, _LEGEND = 12.0, 30.0, 26.0, 42.0
-_HEADING = 18.0
+_MARGIN, _TITLE, _LEGEND = 12.0, 30.0, 42.0
 
 
 def to_png(
@@ -73,16 +72,17 @@ def _stacked(panels: Sequence[_Panel], title: str) -> bytes:
     width = max(*(one.width for one in panels), estimated_width(title) * 16, 400) + 2 * _MARGIN
     notes = "; ".join(dict.fromkeys(note for one in panels for note in one.notes))
     shades = any(one.shades for one in panels)
-    foot = (_NOTE if notes else 0.0) + (_LEGEND if shades else 0.0)
+    lines = wrapped(notes, (width - 2 * _MARGIN) / NOTE_SIZE) if notes else []
+    foot = len(lines) * NOTE_LINE + (_LEGEND if shades else GAP)
     canvas = Canvas(width, top + sum(one.height + GAP for one in panels) + foot)
     if title:
         canvas.text(_MARGIN, top - GAP - 2, title, LIGHT.ink, 15, weight="bold")
     for panel in panels:
         panel.draw(canvas, _MARGIN, top)
         top += panel.height + GAP
-    if notes:
-        canvas.text(_MARGIN, top + 10, notes, LIGHT.quiet, 11)
-        top += _NOTE
+    for line in lines:
+        canvas.text(_MARGIN, top + 10, line, LIGHT.quiet, NOTE_SIZE)
+        top += NOTE_LINE
     if shades:
         _draw_legend(canvas, _MARGIN, top)
     return canvas.png()
@@ -93,12 +93,12 @@ class _Heading:
 
     def __init__(self, label: str) -> None:
         self.label = clean(label)
-        self.width, self.height = 0.0, _HEADING
+        self.width, self.height = estimated_width(label) * 15, HEADING
         self.shades = False
         self.notes: list[str] = []
 
     def draw(self, canvas: Canvas, x: float, y: float) -> None:
-        canvas.text(x, y + _HEADING - 4, self.label, LIGHT.ink, 14, weight="bold")
+        canvas.text(x, y + HEADING - 4, self.label, LIGHT.ink, 14, weight="bold")
 
 
 class _Strip:

@@ -11,12 +11,12 @@ from html import escape
 
 import numpy as np
 
-from seqloom.predictions import Candidate
-from seqloom.views.chosen import chosen_weights, probability
+from seqloom.predictions import Candidate, FloatArray
+from seqloom.views.chosen import probability
 from seqloom.views.exhibits import Picture
-from seqloom.views.labels import Label, clean, estimated_width, label, starts_right_to_left
+from seqloom.views.labels import Label, clean, estimated_width, label, starts_right_to_left, wrapped
 from seqloom.views.layout import row_labels
-from seqloom.views.overlays import Place, is_hard, mask_png, spoken_place
+from seqloom.views.overlays import grid_of, is_hard, mask_png, spoken_place, weights_on_grid
 from seqloom.views.page import number
 from seqloom.views.pixels import Pixels, data_uri, rgb_png, shrunk
 from seqloom.views.shapes import label_text, text_line
@@ -50,7 +50,7 @@ class Step:
 
     label: Label
     probability: float
-    weights: Place
+    weights: FloatArray
     outlines: Sequence[Outline]
 
     @property
@@ -107,7 +107,7 @@ class Strip:
     @property
     def caption_top(self) -> float:
         """Where the caption's first line stands."""
-        rows = -(-(len(self.steps) + 1) // self.per_row)
+        rows = math.ceil((len(self.steps) + 1) / self.per_row)
         return rows * (self.panel[1] + _BELOW) + CAPTION_SIZE - 2
 
     def place(self, index: int) -> tuple[float, float]:
@@ -139,15 +139,13 @@ class Strip:
 def plan_strip(candidate: Candidate, name: str, picture: Picture | None, head: int | None = None) -> Strip:
     """Plan the strip of one source that is a picture. Without its pixels it is a plain ground."""
     alignment = candidate.alignment[name]
-    rows, columns = alignment.grid or (1, len(alignment.symbols))
-    weights = chosen_weights(alignment, head).reshape(-1, rows, columns)
-    known, hard = picture or Picture(_ground(rows, columns)), is_hard(alignment)
-    named = named_outlines(known, candidate)
+    known, hard = picture or Picture(_ground(*grid_of(alignment))), is_hard(alignment)
+    weights, named = weights_on_grid(alignment, head), named_outlines(known, candidate)
     steps = [
         Step(one, probability(log_prob), place, [*(_cells(place) if hard else []), *boxes])
         for one, log_prob, place, boxes in zip(row_labels(candidate), candidate.log_probs, weights, named, strict=True)
     ]
-    return Strip(clean(name), candidate.text, _scores(candidate), shrunk(known.pixels, _LONGEST_SIDE), hard, steps)
+    return Strip(clean(name), clean(candidate.text), _scores(candidate), shrunk(known.pixels, _LONGEST_SIDE), hard, steps)
 
 
 def named_outlines(picture: Picture, candidate: Candidate) -> list[list[Outline]]:
@@ -169,17 +167,6 @@ def strip_svg(strip: Strip, key: str) -> str:
     return "".join(drawn) + _svg_caption(strip)
 
 
-def wrapped(text: str, ems: float) -> list[str]:
-    """Break a text between words into lines of about this width; a longer word has its own."""
-    lines: list[str] = []
-    for word in clean(text).split():
-        if lines and estimated_width(f"{lines[-1]} {word}") <= ems:
-            lines[-1] += f" {word}"
-        else:
-            lines.append(word)
-    return lines or [""]
-
-
 def pictured(candidate: Candidate) -> list[str]:
     """Name the sources that are pictures."""
     return [name for name, one in candidate.alignment.items() if one.grid is not None]
@@ -193,7 +180,7 @@ def _ground(rows: int, columns: int) -> Pixels:
     return np.full((rows * _GROUND_CELL, columns * _GROUND_CELL, 3), channels(LIGHT.ramp[2]), np.uint8)
 
 
-def _cells(weights: Place) -> list[Outline]:
+def _cells(weights: FloatArray) -> list[Outline]:
     """Frames around the cells that were looked at; several if heads differ."""
     rows, columns = weights.shape
     places = np.argwhere(weights > 0.5 * weights.max(initial=0.0)).tolist()

@@ -8,7 +8,7 @@ import numpy as np
 from seqloom.predictions import Candidate, FloatArray
 from seqloom.views.chosen import chosen_sources, chosen_weights, probability
 from seqloom.views.exhibits import Exhibit, Picture
-from seqloom.views.labels import Label, clean
+from seqloom.views.labels import Label, clean, estimated_width, wrapped
 from seqloom.views.layout import CAPTION, COVERAGE, GAP, Layout, arrange, column_labels, row_labels
 from seqloom.views.shapes import document, label_text, rectangle, text_line
 from seqloom.views.strips import plan_strip, strip_svg
@@ -17,8 +17,9 @@ from seqloom.views.theme import LEVELS, level
 LEGEND = 34.0
 _MARGIN = 12.0
 _TITLE = 30.0
-_HEADING = 18.0
-_NOTE = 24.0
+_LEAST_WIDTH = 400.0
+HEADING = 18.0
+NOTE_SIZE, NOTE_LINE = 11.0, 18.0
 
 NO_ATTENTION = "This model has no attention; only probabilities can be shown."
 
@@ -64,11 +65,11 @@ def _stacked(panels: Sequence[_Panel], title: str, description: str) -> str:
     for panel in panels:
         parts.append(f'<g transform="translate({_MARGIN:g} {top:g})">{panel.body}</g>')
         top += panel.height + GAP
-    width = max(max(panel.width for panel in panels), len(title) * 8.5, 320.0) + 2 * _MARGIN
+    width = max(max(panel.width for panel in panels), len(title) * 8.5, _LEAST_WIDTH) + 2 * _MARGIN
     notes = "; ".join(dict.fromkeys(note for panel in panels for note in panel.notes))
-    if notes:
-        parts.append(text_line(_MARGIN, top + 10, notes, "quiet", size=11))
-        top += _NOTE
+    for line in wrapped(notes, (width - 2 * _MARGIN) / NOTE_SIZE) if notes else []:
+        parts.append(text_line(_MARGIN, top + 10, line, "quiet", size=NOTE_SIZE))
+        top += NOTE_LINE
     if any(panel.shades for panel in panels):
         parts.append(_legend(_MARGIN, top))
         top += LEGEND
@@ -100,7 +101,7 @@ def _panels(
 
 
 def _heading(label: str) -> _Panel:
-    return _Panel(0.0, _HEADING, text_line(0, _HEADING - 4, clean(label), "ink bold", size=14))
+    return _Panel(estimated_width(label) * 14, HEADING, text_line(0, HEADING - 4, clean(label), "ink bold", size=14))
 
 
 def _heat_map(candidate: Candidate, name: str | None, head: int | None, *, tooltips: bool) -> _Panel:

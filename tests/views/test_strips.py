@@ -13,7 +13,7 @@ from seqloom.errors import UsageError
 from seqloom.predictions import Prediction
 from seqloom.views import Exhibit, Picture, to_fragment, to_html, to_json, to_png, to_svg, write_map
 from seqloom.views.heatmap import several_to_html
-from seqloom.views.strips import plan_strip, wrapped
+from seqloom.views.strips import plan_strip
 from seqloom.views.svg import several_to_svg
 
 from . import pictures, samples
@@ -178,11 +178,6 @@ def test_the_example_of_the_documentation_draws_a_page(tmp_path: Path, monkeypat
 def test_only_arrays_of_bytes_are_pictures() -> None:
     with pytest.raises(UsageError, match=r"bytes \[height, width, 3\], got float64 of shape \[4, 4\]"):
         Picture(np.zeros((4, 4)))  # type: ignore[arg-type]
-
-
-def test_long_outputs_break_between_words() -> None:
-    assert wrapped("one two three", 4.5) == ["one two", "three"]
-    assert wrapped("", 10) == [""]
 
 
 # --- on a page --------------------------------------------------------------------------------------------------------
