@@ -226,7 +226,6 @@
     point(row, column) {
       this.row = row;
       this.column = column;
-      if (row >= 0) this.place = null;
       if (this.plot) {
         this.drawMarks();
         this.drawTip();
