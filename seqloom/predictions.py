@@ -17,17 +17,25 @@ class Alignment:
     weights [H, T, S]: one distribution over source positions per head and output symbol (T counts `end`).
     symbols: the S source symbols as a person reads them, `begin`/`end` marks and features included.
     spans: per source symbol, its start and end in the original text; equal numbers for marks and features.
+    grid: rows and columns for a source that is a picture, S = rows * columns, row by row; None for any other.
     """
 
     weights: FloatArray
     symbols: tuple[str, ...]
     spans: tuple[tuple[int, int], ...]
+    grid: tuple[int, int] | None = None
 
     @property
     def mean(self) -> FloatArray:
         """The weights averaged over heads, [T, S]."""
         averaged: FloatArray = self.weights.mean(axis=0)
         return averaged
+
+    def as_json(self) -> dict[str, Any]:
+        """The alignment as JSON-ready data: the weights averaged over heads, and the grid of a picture."""
+        grid = {} if self.grid is None else {"grid": list(self.grid)}
+        weights = np.round(self.mean.astype(np.float64), 5).tolist()
+        return {**grid, "symbols": list(self.symbols), "weights": weights}
 
 
 @dataclass(frozen=True)
@@ -47,7 +55,7 @@ class Candidate:
     finished: bool = True
 
     def as_json(self) -> dict[str, Any]:
-        """The candidate as JSON-ready data; alignments as nested lists averaged over heads."""
+        """The candidate as JSON-ready data."""
         return {
             "text": self.text,
             "score": self.score,
@@ -55,10 +63,7 @@ class Candidate:
             "tokens": list(self.tokens),
             "log_probs": list(self.log_probs),
             "finished": self.finished,
-            "alignment": {
-                name: {"symbols": list(one.symbols), "weights": np.round(one.mean.astype(np.float64), 5).tolist()}
-                for name, one in self.alignment.items()
-            },
+            "alignment": {name: one.as_json() for name, one in self.alignment.items()},
         }
 
 
