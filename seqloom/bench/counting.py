@@ -114,6 +114,7 @@ def _decoder(model: sections.Model, vocabulary_size: int) -> _Products:
         products += gates * size * size if bridge.feed else 0
         seen += context if "output" in bridge.into or "concatenated" in bridge.into else 0
         products += seen if bridge.copy else 0
+        products += size if bridge.gate else 0
     products += vocabulary_size * seen
     if isinstance(section.inputs, sections.DistributionInputs):
         # The distribution that the next step is given is found in the loop, once more for the loss; then its mean embedding.

@@ -118,6 +118,7 @@ class AttentionBridge(InitialBridge):
             {name: build_attention(section.attention, decoder.size, size) for name, size in memory_sizes.items()}
         )
         self.context_size = sum(self.attention(name).context_size for name in memory_sizes)
+        self.gate = Linear(decoder.size, len(memory_sizes)) if section.gate else None
         self.copies = section.copy
 
     def attention(self, name: str) -> Attention:
@@ -140,8 +141,12 @@ class AttentionBridge(InitialBridge):
     def read(self, query: Tensor, link: Link, carry: Mapping[str, Carry]) -> BridgeRead:
         """A context per query, from all sources."""
         reads = {name: self._read_one(name, query, link, carry[name]) for name in link.keys}
+        contexts = [read.context for read in reads.values()]
+        if self.gate is not None:  # Xu et al. 2015: `c_t = beta_t sum_j a_jt h_j`, `beta_t = sigmoid(w^T s + b)`
+            openings = torch.sigmoid(self.gate(query)).split(1, dim=-1)  # [B, Q, 1] for each source
+            contexts = [context * opening for context, opening in zip(contexts, openings, strict=True)]
         return BridgeRead(
-            context=torch.cat([read.context for read in reads.values()], dim=-1),
+            context=torch.cat(contexts, dim=-1),
             weights={name: read.weights for name, read in reads.items()},
             carry={name: read.carry for name, read in reads.items()},
             chances={name: read.chance for name, read in reads.items() if read.chance is not None},

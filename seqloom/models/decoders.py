@@ -268,6 +268,7 @@ class RecurrentDecoder(nn.Module):
         loop = DecoderLoop(
             [self._cell(index) for index in range(len(self.cells))],
             {name: self.bridge.attention(name) for name in state.link.keys},
+            self.bridge.gate,
             self.combine,
             self.uses,
             state=first,

@@ -136,7 +136,9 @@ def _bridge(recipe: Recipe) -> str:
             feed = " and fed to the next step" if bridge.feed else ""
             copied = "; symbols of the source can be copied" if bridge.copy else ""
             uses = [_USES[use] for use in bridge.into]
-            return f"{_attention(bridge.attention)}, queried by the {bridge.query} state, {' and '.join(uses)}{feed}{copied}"
+            gated = ", behind a gate" if bridge.gate else ""
+            looks = f"{_attention(bridge.attention)}{gated}, queried by the {bridge.query} state"
+            return f"{looks}, {' and '.join(uses)}{feed}{copied}"
 
 
 def _inputs(section: Inputs) -> str:

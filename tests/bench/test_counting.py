@@ -68,6 +68,7 @@ MODELS: dict[str, dict[str, Any]] = {
         "decoder": {**DECODER, "layers": 2},
         "bridge": {"kind": "attention", "attention": {"kind": "concat", "size": 9}},
     },
+    "gated": {"bridge": {"kind": "attention", "attention": {"kind": "additive", "size": 9}, "gate": True}},
     "copying": {"bridge": {"kind": "attention", "attention": {"kind": "additive", "size": 9}, "copy": True}},
     "as the state": {"bridge": {"kind": "attention", "query": "current", "into": ["state"], "attention": {"kind": "bilinear"}}},
     "concatenated": {

@@ -237,6 +237,8 @@ class AttentionBridge(Pointing):
     query: Literal["previous", "current"] = "previous"
     into: tuple[Literal["input", "output", "combined", "state", "concatenated"], ...] = ("input",)
     feed: bool = False
+    gate: bool = False
+    """Whether a share between 0 and 1, learnt from the query, says how much of the context counts (Xu et al. 2015)."""
     attention: Attention = Additive()
     coverage_loss: Rate = 0.0
     """Weight of `sum_t sum_j min(a_jt, sum_{i<t} a_ji)` in the loss: do not look again at what was looked at (See 2017)."""
