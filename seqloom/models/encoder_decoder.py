@@ -9,10 +9,11 @@ from torch import Tensor, nn
 
 from seqloom.data.batches import Batch, Padded
 from seqloom.models.decoders import Decoded, DecoderState, RecurrentDecoder
-from seqloom.models.encoders import TextEncoder, build_encoder
+from seqloom.models.encoders import InputSize, TextEncoder, build_encoder
 from seqloom.models.loss import chunked_cross_entropy
-from seqloom.models.memory import Memory
+from seqloom.models.memory import Memory, MemorySize
 from seqloom.models.objective import LookingTerms
+from seqloom.models.vision import ImageEncoder
 from seqloom.recipe import sections
 
 
@@ -30,7 +31,7 @@ class Loss:
 
 
 class EncoderDecoder(nn.Module):
-    """Built from a recipe's model section and the sizes of the vocabularies by name; 'target' is the decoder's.
+    """Built from a recipe's model section and the input sizes of the sources by name; 'target' is the decoder's vocabulary.
 
     written_out: train through the written-out loops; else through the plain code that they are checked against.
     """
@@ -38,7 +39,7 @@ class EncoderDecoder(nn.Module):
     def __init__(
         self,
         section: sections.Model,
-        vocabulary_sizes: Mapping[str, int],
+        sizes: Mapping[str, InputSize],
         *,
         label_smoothing: float = 0.0,
         written_out: bool = True,
@@ -46,15 +47,18 @@ class EncoderDecoder(nn.Module):
         super().__init__()
         self.label_smoothing = label_smoothing
         self.looking_terms = LookingTerms.of(section.bridge)
-        encoder = section.encoder
-        self.encoders = nn.ModuleDict()
-        if encoder is not None:
-            self.encoders["source"] = build_encoder(encoder, vocabulary_sizes["source"], written_out=written_out)
+        encoders = {}
+        if section.encoder is not None:
+            encoders["source"] = build_encoder(section.encoder, sizes["source"], written_out=written_out)
+        self.encoders = nn.ModuleDict(encoders)
+        vocabulary_size = sizes["target"]
+        if not isinstance(vocabulary_size, int):
+            raise TypeError(vocabulary_size)
         self.decoder = RecurrentDecoder(
             section.decoder,
             section.bridge,
-            dict.fromkeys(self.encoders, encoder.memory_size) if encoder is not None else {},
-            vocabulary_sizes["target"],
+            {name: MemorySize(encoder.memory_size, encoder.summary_size) for name, encoder in encoders.items()},
+            vocabulary_size,
             source_embedding=self._source_embedding(),
             written_out=written_out,
         )
@@ -64,6 +68,12 @@ class EncoderDecoder(nn.Module):
             if isinstance(encoder, TextEncoder):
                 return encoder.embedding
         return None
+
+    def load_pretrained(self) -> None:
+        """Take over what parts of the model have learnt elsewhere."""
+        for encoder in self.encoders.values():
+            if isinstance(encoder, ImageEncoder):
+                encoder.load_pretrained()
 
     def encode(self, sources: Mapping[str, Padded]) -> dict[str, Memory]:
         """Read every source into its memory."""
@@ -142,9 +152,15 @@ class EncoderDecoder(nn.Module):
         return values, torch.from_numpy(padded.lengths).to(self.device)
 
 
-def build_model(recipe: sections.Recipe, vocabulary_sizes: Mapping[str, int]) -> EncoderDecoder:
-    """A fresh model with weights drawn from the recipe's seed."""
+def build_model(recipe: sections.Recipe, vocabulary_sizes: Mapping[str, int], *, fresh: bool = True) -> EncoderDecoder:
+    """A model with weights drawn from the recipe's seed, and others that were learnt elsewhere.
+
+    fresh: False if all of them will be replaced, so that nothing learnt elsewhere needs to be there.
+    """
     torch.manual_seed(recipe.seed)
     source = recipe.data.sources.source
     widths = {"source": source.size} if isinstance(source, sections.VectorSource) else {}
-    return EncoderDecoder(recipe.model, {**vocabulary_sizes, **widths}, label_smoothing=recipe.training.label_smoothing)
+    model = EncoderDecoder(recipe.model, {**vocabulary_sizes, **widths}, label_smoothing=recipe.training.label_smoothing)
+    if fresh:
+        model.load_pretrained()
+    return model

@@ -47,16 +47,19 @@ class GateLoop:
 
     def open(self, time: int, query: Tensor) -> None:
         """Scale the contexts of one step, which have been read; query [B, D]."""
-        openings = self.multiplier.addmm(self.gate.bias.detach(), query, self._matrix.t(), out=self._openings[time]).sigmoid_()
-        for reader, opening, context in zip(self.readers, openings.split(1, dim=1), self.contexts, strict=True):
+        self.multiplier.addmm(self.gate.bias.detach(), query, self._matrix.t(), out=self._openings[time]).sigmoid_()
+        for reader, opening, context in zip(self.readers, self._of_each(time), self.contexts, strict=True):
             torch.mul(reader.contexts[time], opening, out=context[time])
 
     def back_to_contexts(self, time: int, scaled: Sequence[Tensor]) -> list[Tensor]:
         """From the gradients of the scaled contexts of one step to those of what was read."""
-        openings = self._openings[time]
         of_openings = [(one * reader.contexts[time]).sum(dim=1) for one, reader in zip(scaled, self.readers, strict=True)]
-        self._gradients[time] = torch.ops.aten.sigmoid_backward(torch.stack(of_openings, dim=1), openings)
-        return [one * opening for one, opening in zip(scaled, openings.split(1, dim=1), strict=True)]
+        self._gradients[time] = torch.ops.aten.sigmoid_backward(torch.stack(of_openings, dim=1), self._openings[time])
+        return [one * opening for one, opening in zip(scaled, self._of_each(time), strict=True)]
+
+    def _of_each(self, time: int) -> Sequence[Tensor]:
+        """The shares of all sources at one step, [B, 1] each."""
+        return self._openings[time].chunk(len(self.readers), dim=1)
 
     def back_to_query(self, time: int) -> Tensor:
         """The gradient of the query, as far as the gate saw it; after `back_to_contexts`."""
@@ -228,7 +231,7 @@ class DecoderLoop:
         return of_context, self.multiplier.mm(gradients, self._parts[index - 1]) if self.uses.feed else None
 
     def _read_back(self, time: int, context: Tensor) -> Tensor:
-        parts = list(context.split([reader.contexts.shape[2] for reader in self.readers], dim=1))
+        parts: Sequence[Tensor] = context.split_with_sizes([reader.contexts.shape[2] for reader in self.readers], dim=1)
         if self.gate is not None:
             parts = self.gate.back_to_contexts(time, parts)
         queries = [reader.read_back(time, part) for reader, part in zip(self.readers, parts, strict=True)]

@@ -11,9 +11,12 @@ from seqloom.recipe.sections import (
     Beam,
     Bilinear,
     Concat,
+    ConvolutionalEncoder,
     DenseEncoder,
     DistributionInputs,
     Dot,
+    EfficientNetLite0Encoder,
+    Encoder,
     EveryStepBridge,
     Exhaustive,
     Files,
@@ -32,6 +35,7 @@ from seqloom.recipe.sections import (
     Recurrence,
     Sample,
     TeacherInputs,
+    TextEncoder,
     VectorSource,
     Vocabulary,
     Whole,
@@ -100,12 +104,26 @@ def _files(files: Files) -> str:
 def _model(recipe: Recipe) -> str:
     encoder, decoder = recipe.model.encoder, recipe.model.decoder
     parts = [_network("decoder", decoder)]
-    if isinstance(encoder, DenseEncoder):
-        layers = f", {encoder.layers} layers" if encoder.layers > 1 else ""
-        parts.insert(0, f"a dense encoder ({encoder.size} wide{layers})")
-    elif encoder is not None:
-        parts.insert(0, _network("encoder", encoder, "bidirectional " if encoder.bidirectional else ""))
+    if encoder is not None:
+        parts.insert(0, _encoder(encoder))
     return _joined(" and ".join(parts), _bridge(recipe), _inputs(decoder.inputs))
+
+
+def _encoder(section: Encoder) -> str:
+    match section:
+        case TextEncoder():
+            return _network("encoder", section, "bidirectional " if section.bidirectional else "")
+        case DenseEncoder():
+            layers = f", {section.layers} layers" if section.layers > 1 else ""
+            return f"a dense encoder ({section.size} wide{layers})"
+        case ConvolutionalEncoder():
+            stages = f"{len(section.channels)} stages" if len(section.channels) > 1 else "1 stage"
+            return f"a convolutional encoder ({section.memory_size} wide, {stages})"
+        case EfficientNetLite0Encoder():
+            state = "tuned" if section.tuned else "frozen"
+            return f"EfficientNet-Lite0, {state}, as the encoder ({section.memory_size} wide, {section.features} features)"
+        case _:
+            assert_never(section)
 
 
 def _network(name: str, section: Recurrence, quality: str = "") -> str:

@@ -80,6 +80,7 @@ from seqloom.recipe.sections.training import (
     Training,
     Validation,
 )
+from seqloom.recipe.sections.vision import ConvolutionalEncoder, EfficientNetLite0Encoder, GridEncoder, ImageEncoder
 
 __all__ = [
     "Adam",
@@ -100,19 +101,23 @@ __all__ = [
     "Columns",
     "Concat",
     "Constant",
+    "ConvolutionalEncoder",
     "Cosine",
     "Count",
     "Data",
     "DenseEncoder",
     "DistributionInputs",
     "Dot",
+    "EfficientNetLite0Encoder",
     "Encoder",
     "EveryStepBridge",
     "Exhaustive",
     "Files",
     "Fraction",
     "Greedy",
+    "GridEncoder",
     "Hard",
+    "ImageEncoder",
     "InitialBridge",
     "Inputs",
     "InverseSqrt",

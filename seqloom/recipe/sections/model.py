@@ -8,6 +8,7 @@ from pydantic import Field, model_validator
 
 from seqloom.recipe.sections.attention import Additive, Attention, Dot, Hard, MultiHead, score_of
 from seqloom.recipe.sections.base import Count, Fraction, Positive, Rate, Section
+from seqloom.recipe.sections.vision import ConvolutionalEncoder, EfficientNetLite0Encoder, GridEncoder
 
 
 class Recurrence(Section):
@@ -154,7 +155,8 @@ class DenseEncoder(Section):
         return self
 
 
-Encoder = Annotated[TextEncoder | DenseEncoder, Field(discriminator="kind")]
+AnyEncoder = TextEncoder | DenseEncoder | ConvolutionalEncoder | EfficientNetLite0Encoder
+Encoder = Annotated[AnyEncoder, Field(discriminator="kind")]
 
 
 class RecurrentDecoder(Recurrence):
@@ -329,18 +331,23 @@ def _check_language_model(decoder: RecurrentDecoder) -> None:
         )
 
 
-def _check_start(encoder: TextEncoder | DenseEncoder, decoder: RecurrentDecoder, start: Start) -> None:
+def _check_start(encoder: AnyEncoder, decoder: RecurrentDecoder, start: Start) -> None:
     if start.dense > 0:
         return
+    if isinstance(encoder, GridEncoder) and encoder.summary == "flatten":
+        raise ValueError(
+            "`start: {dense: 0}` would hand all states side by side, which `summary: flatten` makes of an image, to the "
+            "decoder as they are. Use `start: {dense: 1}`, or another `summary`"
+        )
     if encoder.memory_size != decoder.size:
         raise ValueError(
             f"`start: {{dense: 0}}` hands the encoder's last state ({encoder.memory_size} wide) to a decoder of size "
             f"{decoder.size} as it is. Make the widths agree, or use `start: {{dense: 1}}`"
         )
-    if decoder.cell == "lstm" and isinstance(encoder, DenseEncoder):
+    if decoder.cell == "lstm" and not isinstance(encoder, TextEncoder):
         raise ValueError(
-            "`start: {dense: 0}` cannot start an lstm decoder, which has two states, from a dense encoder, which has one. "
-            "Use `cell: gru` in the decoder, or `start: {dense: 1}`"
+            f"`start: {{dense: 0}}` cannot start an lstm decoder, which has two states, from a {encoder.kind} encoder, which "
+            "has one. Use `cell: gru` in the decoder, or `start: {dense: 1}`"
         )
     if decoder.cell == "lstm" and isinstance(encoder, TextEncoder) and encoder.cell != "lstm":
         raise ValueError(
@@ -349,7 +356,7 @@ def _check_start(encoder: TextEncoder | DenseEncoder, decoder: RecurrentDecoder,
         )
 
 
-def _check_dot(encoder: TextEncoder | DenseEncoder, decoder: RecurrentDecoder, attention: Attention) -> None:
+def _check_dot(encoder: AnyEncoder, decoder: RecurrentDecoder, attention: Attention) -> None:
     if isinstance(score_of(attention), Dot) and encoder.memory_size != decoder.size:
         raise ValueError(
             f"dot attention multiplies a decoder state of size {decoder.size} with encoder states of size "
@@ -357,7 +364,7 @@ def _check_dot(encoder: TextEncoder | DenseEncoder, decoder: RecurrentDecoder, a
         )
 
 
-def _check_state(encoder: TextEncoder | DenseEncoder, decoder: RecurrentDecoder, bridge: AttentionBridge) -> None:
+def _check_state(encoder: AnyEncoder, decoder: RecurrentDecoder, bridge: AttentionBridge) -> None:
     width = context_size(bridge.attention, encoder.memory_size)
     if "state" in bridge.into and width != decoder.size:
         raise ValueError(
@@ -366,7 +373,7 @@ def _check_state(encoder: TextEncoder | DenseEncoder, decoder: RecurrentDecoder,
         )
 
 
-def _check_copy(encoder: TextEncoder | DenseEncoder, decoder: RecurrentDecoder, bridge: AttentionBridge) -> None:
+def _check_copy(encoder: AnyEncoder, decoder: RecurrentDecoder, bridge: AttentionBridge) -> None:
     if bridge.copy and not isinstance(encoder, TextEncoder):
         raise ValueError(
             f"`copy: true` copies symbols of the source, and the encoder {encoder.kind} reads none. "
@@ -384,14 +391,16 @@ def context_size(attention: Attention, memory_size: int) -> int:
     return attention.size if isinstance(attention, MultiHead) else memory_size
 
 
-def _check_tied(encoder: TextEncoder | DenseEncoder | None, decoder: RecurrentDecoder) -> None:
+def _check_tied(encoder: AnyEncoder | None, decoder: RecurrentDecoder) -> None:
     if decoder.tied != "none" and decoder.embedding != decoder.size:
         raise ValueError(
             f"`tied: {decoder.tied}` uses the embedding ({decoder.embedding} wide) as the output layer of a decoder of size "
             f"{decoder.size}. Write `embedding: {decoder.size}` in the decoder, or `tied: none`"
         )
-    if decoder.tied == "all" and isinstance(encoder, DenseEncoder):
-        raise ValueError("`tied: all` shares the source's embedding, and a dense encoder has none. Write `tied: output`")
+    if decoder.tied == "all" and encoder is not None and not isinstance(encoder, TextEncoder):
+        raise ValueError(
+            f"`tied: all` shares the source's embedding, and a {encoder.kind} encoder has none. Write `tied: output`"
+        )
     if decoder.tied == "all" and isinstance(encoder, TextEncoder) and encoder.embedding != decoder.embedding:
         raise ValueError(
             f"`tied: all` needs one embedding width on both sides; the encoder has {encoder.embedding}, the decoder "

@@ -9,6 +9,7 @@ from seqloom.recipe.sections.data import Data
 from seqloom.recipe.sections.model import AttentionBridge, DenseEncoder, Model
 from seqloom.recipe.sections.search import Beam, Search
 from seqloom.recipe.sections.training import Training
+from seqloom.recipe.sections.vision import GridEncoder
 
 
 class Recipe(Section):
@@ -79,6 +80,11 @@ class Recipe(Section):
     @model_validator(mode="after")
     def _the_encoder_reads_what_there_is(self) -> Self:
         source, encoder = self.data.sources.source, self.model.encoder
+        if isinstance(encoder, GridEncoder):
+            raise ValueError(
+                f"model.encoder: an encoder of kind {encoder.kind} reads images, and the source is {source.kind}. "
+                "Write `encoder: {kind: text}` or `{kind: dense}`"
+            )
         if encoder is None or (source.kind == "vector") == isinstance(encoder, DenseEncoder):
             return self
         if source.kind == "vector":
