@@ -16,8 +16,10 @@ from seqloom.recipe.sections.attention import (
     Score,
     score_of,
 )
-from seqloom.recipe.sections.base import Count, Fraction, Positive, Rate, Section
+from seqloom.recipe.sections.base import Count, Fraction, Named, Positive, Rate, Section
 from seqloom.recipe.sections.data import (
+    SOURCE,
+    TARGET,
     Aligned,
     Bpe,
     BuiltVocabulary,
@@ -26,6 +28,9 @@ from seqloom.recipe.sections.data import (
     Columns,
     Data,
     Files,
+    FileSource,
+    Form,
+    ImageSource,
     Source,
     Sources,
     Split,
@@ -39,8 +44,10 @@ from seqloom.recipe.sections.data import (
     VocabularySection,
     Whole,
     Words,
+    form_of,
 )
 from seqloom.recipe.sections.model import (
+    AnyEncoder,
     AttentionBridge,
     Bridge,
     DenseEncoder,
@@ -82,10 +89,13 @@ from seqloom.recipe.sections.training import (
 )
 
 __all__ = [
+    "SOURCE",
+    "TARGET",
     "Adam",
     "AdamW",
     "Additive",
     "Aligned",
+    "AnyEncoder",
     "Attention",
     "AttentionBridge",
     "Averaging",
@@ -109,10 +119,13 @@ __all__ = [
     "Encoder",
     "EveryStepBridge",
     "Exhaustive",
+    "FileSource",
     "Files",
+    "Form",
     "Fraction",
     "Greedy",
     "Hard",
+    "ImageSource",
     "InitialBridge",
     "Inputs",
     "InverseSqrt",
@@ -122,6 +135,7 @@ __all__ = [
     "MixedInputs",
     "Model",
     "MultiHead",
+    "Named",
     "NoBridge",
     "NoInputs",
     "Optimiser",
@@ -159,5 +173,6 @@ __all__ = [
     "Whole",
     "Words",
     "context_size",
+    "form_of",
     "score_of",
 ]
