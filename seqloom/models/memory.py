@@ -13,12 +13,20 @@ CellState = tuple[Tensor, ...]
 
 
 @dataclass(frozen=True)
+class Layout:
+    """How the positions of a memory lie in a picture: row by row."""
+
+    rows: int
+    columns: int
+
+
+@dataclass(frozen=True)
 class Memory:
     """One source as the encoder wrote it.
 
     states [B, S, D], one vector per position; mask [B, S], True where real; summary [B, D], one vector for all of it, from
     real positions only; finals: the last state of each layer, leaves [B, D], from which a decoder may start; symbols [B, S]:
-    what was read, if it was symbols.
+    what was read, if it was symbols; layout: how positions lie, None if they follow each other.
     """
 
     states: Tensor
@@ -26,3 +34,4 @@ class Memory:
     summary: Tensor
     finals: tuple[CellState, ...]
     symbols: Tensor | None = None
+    layout: Layout | None = None

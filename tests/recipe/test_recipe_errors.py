@@ -11,6 +11,7 @@ from seqloom.recipe import parse_recipe, read_recipe, recipe_from
 DATES = "data: {builtin: dates}\n"
 KINDS = "additive, bilinear, concat, dot, hard, local, multi_head, projected"
 TOP_KEYS = "Known keys here: data, model, training, search, seed, device."
+MODEL_KEYS = "Known keys here: encoder, encoders, decoder, bridge."
 TRAINING_KEYS = (
     "Known keys here: epochs, steps, batch_tokens, batch_size, stretch, accumulate, optimiser, learning_rate, schedule, clip, "
     "label_smoothing, average, averaging, validation, checkpoint, precision, threads, tensorboard."
@@ -129,7 +130,7 @@ def test_a_mistake_in_data_gives_one_line_even_in_a_union(section: str, message:
 
 
 UNKNOWN_KEYS = {
-    "model: {brige: 1}": "model.brige: unknown key. Did you mean 'bridge'? Known keys here: encoder, encoders, decoder, bridge.",
+    "model: {brige: 1}": f"model.brige: unknown key. Did you mean 'bridge'? {MODEL_KEYS}",
     "training: {optimizer: adam}": f"training.optimizer: unknown key. Did you mean 'optimiser'? {TRAINING_KEYS}",
     "training: {lr: 1}": f"training.lr: unknown key. Did you mean 'learning_rate'? {TRAINING_KEYS}",
     "learning_rate: 1": f"learning_rate: unknown key. It belongs elsewhere: write `training.learning_rate`. {TOP_KEYS}",
@@ -470,10 +471,13 @@ VECTOR = "data: {train: a.tsv, sources: {source: {kind: vector, size: 3}}}\n"
     ("text", "part"),
     [
         (VECTOR, "model.encoder: an encoder of kind text reads text, and the source is a vector. Write `{kind: dense}`"),
-        (f"{DATES}model: {{encoder: {{kind: dense}}}}\n", "model.encoder: an encoder of kind dense reads a vector, and the source is text. Write `{kind: text}`"),
+        (
+            f"{DATES}model: {{encoder: {{kind: dense}}}}\n",
+            "kind dense reads a vector, and the source is text. Write `{kind: text}`",
+        ),
         ("data: {train: a, sources: {source: {kind: vector}}}\n", "data.sources.source.size: this key is missing"),
         (VECTOR.replace("}}}", "}}, columns: {features: [3]}}"), "`columns.features` are symbols in front of a text"),
-        (VECTOR.replace("}}}", "}}, vocabularies: {shared: true}}"), "share the vocabulary of one text source, and none of the sources is text"),
+        (VECTOR.replace("}}}", "}}, vocabularies: {shared: true}}"), "of one text source, and none of the sources is text"),
         (VECTOR.replace("}}}", "}}, text: lines}"), "here there is text alone. Remove `sources`"),
         (
             f"{VECTOR}model: {{encoder: {{kind: dense, dropout: 0.1}}}}\n",
@@ -501,13 +505,13 @@ ENCODERS = "model: {encoders: {picture: {kind: dense}, question: {}}}\n"
 @pytest.mark.parametrize(
     ("settings", "model", "part"),
     [
-        ("", "", "r.yaml:1: model.encoder: it reads one source, and data.sources names picture, question. Write `encoders: {pict"),
+        ("", "", "r.yaml:1: model.encoder: it reads one source, and data.sources names picture, question. Write `encoders:"),
         ("", "model: {encoders: {question: {}}}\n", "has encoders for question, and data.sources names picture, question"),
         ("", "model: {encoders: {}}\n", "model: `encoders` names no source"),
         ("", ENCODERS.replace("}}}", "}}, encoder: {}}"), "model: `encoder` is for one source and `encoders` for several"),
         ("", ENCODERS, "model.encoders.picture: an encoder of kind dense reads a vector, and the source `picture` is an image"),
         ("", ENCODERS.replace("dense", "cn"), "r.yaml:2: model.encoders.picture.kind: expected one of "),
-        (", columns: {source: 2}", "", "data: `columns.source` is about the one source of pairs, and `sources` names picture, quest"),
+        (", columns: {source: 2}", "", "`columns.source` is about the one source of pairs, and `sources` names picture, quest"),
         (", vocabularies: {shared: true}", "", "model.encoder"),
     ],
 )

@@ -295,7 +295,8 @@ def values_of(option: Option, slot: Slot, junk: bool) -> st.SearchStrategy[Any]:
         return st.fixed_dictionaries(required, optional=others)
     if option.is_mapping:
         assert slot.named is not None
-        return st.dictionaries(st.sampled_from(["source", "image", "question"]), values(slot.named, junk), min_size=1, max_size=2)
+        names = st.sampled_from(["source", "image", "question"])
+        return st.dictionaries(names, values(slot.named, junk), min_size=1, max_size=2)
     if option.is_list:
         if get_args(option.form)[-1] is Ellipsis:
             return st.lists(values(item_slot(option.form, 0), junk), max_size=3).map(tuple)

@@ -74,7 +74,8 @@ class VocabularyFile(Section):
 BuiltVocabulary = Characters | Words | Symbols | Bpe | Unigram | Whole
 """Vocabularies that come from the training data."""
 
-Vocabulary = Annotated[BuiltVocabulary | VocabularyFile, Field(discriminator="kind")]
+AnyVocabulary = BuiltVocabulary | VocabularyFile
+Vocabulary = Annotated[AnyVocabulary, Field(discriminator="kind")]
 
 
 ColumnName = Annotated[int, Field(ge=1)] | str
@@ -125,7 +126,8 @@ class ImageSource(FileSource):
         return self.size if isinstance(self.size, tuple) else (self.size, self.size)
 
 
-Source = Annotated[TextSource | VectorSource | ImageSource, Field(discriminator="kind")]
+AnySource = TextSource | VectorSource | ImageSource
+Source = Annotated[AnySource, Field(discriminator="kind")]
 Sources = Annotated[dict[str, Source], AfterValidator(Named)]
 """What each source is, by its name."""
 
@@ -149,7 +151,7 @@ class Columns(Section):
 class Form:
     """What an example consists of: its sources by name, and the columns of all its parts."""
 
-    sources: Mapping[str, "TextSource | VectorSource | ImageSource"]
+    sources: Mapping[str, AnySource]
     columns: Mapping[str, ColumnName]
     """Of the sources, by name."""
     target: ColumnName
@@ -163,7 +165,7 @@ class Form:
         return [*self.columns.values(), self.target, *weight, *self.features]
 
 
-def form_of(columns: Columns, sources: Mapping[str, "TextSource | VectorSource | ImageSource"]) -> Form:
+def form_of(columns: Columns, sources: Mapping[str, AnySource]) -> Form:
     """Put together what is read: sources without a column stand in the first ones."""
     own = {SOURCE: columns.source} if is_lone(sources) else {name: source.column for name, source in sources.items()}
     places = {name: number if column is None else column for number, (name, column) in enumerate(own.items(), start=1)}
@@ -309,7 +311,8 @@ class Data(Section):
         if self.vocabularies.shared and len(texts) != 1:
             named = f"there are {len(texts)}: {', '.join(texts)}" if texts else "none of the sources is text"
             raise ValueError(
-                f"`vocabularies: {{shared: true}}` lets the target share the vocabulary of one text source, and {named}. Remove it"
+                "`vocabularies: {shared: true}` lets the target share the vocabulary of one text source, "
+                f"and {named}. Remove it"
             )
         if self.columns.features and not texts:
             raise ValueError(
@@ -338,7 +341,7 @@ class Data(Section):
         """The names of what is text, and has a vocabulary."""
         return (TARGET,) if self.text is not None else (*self.text_sources, TARGET)
 
-    def vocabulary_of(self, side: str) -> "BuiltVocabulary | VocabularyFile":
+    def vocabulary_of(self, side: str) -> AnyVocabulary:
         """What a side's symbols are."""
         if side == TARGET:
             return self.vocabulary_of(self.text_sources[0]) if self.vocabularies.shared else self.vocabularies.target

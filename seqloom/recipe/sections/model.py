@@ -368,8 +368,8 @@ def _check_start(encoders: Sequence[AnyEncoder], decoder: RecurrentDecoder, star
     for encoder in encoders:
         if not isinstance(encoder, TextEncoder):
             raise ValueError(
-                f"`start: {{dense: 0}}` cannot start an lstm decoder, which has two states, from a {encoder.kind} encoder, which "
-                "has one. Use `cell: gru` in the decoder, or `start: {dense: 1}`"
+                f"`start: {{dense: 0}}` cannot start an lstm decoder, which has two states, from a {encoder.kind} encoder, "
+                "which has one. Use `cell: gru` in the decoder, or `start: {dense: 1}`"
             )
         if encoder.cell != "lstm":
             raise ValueError(
@@ -383,7 +383,8 @@ def _check_dot(encoders: Sequence[AnyEncoder], decoder: RecurrentDecoder, attent
         if isinstance(score_of(attention), Dot) and encoder.memory_size != decoder.size:
             raise ValueError(
                 f"dot attention multiplies a decoder state of size {decoder.size} with encoder states of size "
-                f"{encoder.memory_size}. Make them agree (a bidirectional encoder writes twice its size), or use `kind: bilinear`"
+                f"{encoder.memory_size}. Make them agree (a bidirectional encoder writes twice its size), or use "
+                "`kind: bilinear`"
             )
 
 

@@ -11,7 +11,6 @@ from seqloom.recipe.sections.model import AnyEncoder, AttentionBridge, DenseEnco
 from seqloom.recipe.sections.search import Beam, Search
 from seqloom.recipe.sections.training import Training
 
-
 _READS: dict[type[AnyEncoder], str] = {TextEncoder: "text", DenseEncoder: "vector"}
 """The kind of source that each encoder reads."""
 
@@ -114,13 +113,13 @@ class Recipe(Section):
     @model_validator(mode="after")
     def _the_encoder_reads_what_there_is(self) -> Self:
         for name, encoder in self._readable_pairs():
-            source, place = self.data.sources[name], "model.encoder" if self.model.encoders is None else f"model.encoders.{name}"
-            reads = _READS[type(encoder)]
+            source, reads = self.data.sources[name], _READS[type(encoder)]
             if reads == source.kind:
                 continue
             fitting = [kind.model_fields["kind"].default for kind, what in _READS.items() if what == source.kind]
             remedy = f"Write `{{kind: {fitting[0]}}}`" if fitting else "No encoder reads it yet"
             called = "the source" if len(self.data.sources) == 1 else f"the source `{name}`"
+            place = "model.encoder" if self.model.encoders is None else f"model.encoders.{name}"
             raise ValueError(
                 f"{place}: an encoder of kind {encoder.kind} reads {_WORDS[reads]}, and {called} is {_WORDS[source.kind]}. "
                 f"{remedy}, or another kind in `data.sources`"
