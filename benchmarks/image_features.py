@@ -22,8 +22,9 @@ from torch import Tensor
 from seqloom.data.images import ImagePixels
 from seqloom.data.media import Frontend, Media, MediaRoot
 from seqloom.models.efficientnet import EfficientNetLite0
-from seqloom.models.features import build_frontend, frozen_network
-from seqloom.recipe.sections import EfficientNetLite0Encoder
+from seqloom.models.features import frozen_network
+from seqloom.models.frontends import build_frontend
+from seqloom.recipe.sections import EfficientNetLite0Encoder, ImageSource
 
 SIDE = 224
 BATCHES = (1, 2, 4, 8, 16, 32)
@@ -86,8 +87,8 @@ def measure(files: Sequence[Media], section: EfficientNetLite0Encoder, seconds: 
     best = max(grid, key=lambda setting: grid[setting])
     batch, threads = map(int, best.split(" x "))
     torch.set_num_threads(most)
-    pixels = ImagePixels(SIDE, SIDE)
-    frontend = build_frontend(section, pixels, threads=most)
+    source = ImageSource(size=SIDE)
+    frontend, pixels = build_frontend(source, section, threads=most), ImagePixels(SIDE, SIDE)
     frontend_rate(frontend, files[:16])  # the weights are read, the files' index too
     bare, ours = [], []
     for _ in range(turns):

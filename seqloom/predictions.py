@@ -17,11 +17,13 @@ class Alignment:
     weights [H, T, S]: one distribution over source positions per head and output symbol (T counts `end`).
     symbols: the S source symbols as a person reads them, `begin`/`end` marks and features included.
     spans: per source symbol, its start and end in the original text; equal numbers for marks and features.
+    grid: rows and columns for a source that is a picture, S = rows * columns, row by row; None for any other.
     """
 
     weights: FloatArray
     symbols: tuple[str, ...]
     spans: tuple[tuple[int, int], ...]
+    grid: tuple[int, int] | None = None
 
     @property
     def mean(self) -> FloatArray:
@@ -55,11 +57,14 @@ class Candidate:
             "tokens": list(self.tokens),
             "log_probs": list(self.log_probs),
             "finished": self.finished,
-            "alignment": {
-                name: {"symbols": list(one.symbols), "weights": np.round(one.mean.astype(np.float64), 5).tolist()}
-                for name, one in self.alignment.items()
-            },
+            "alignment": {name: _alignment_json(one) for name, one in self.alignment.items()},
         }
+
+
+def _alignment_json(one: Alignment) -> dict[str, Any]:
+    weights = np.round(one.mean.astype(np.float64), 5).tolist()
+    grid = {} if one.grid is None else {"grid": list(one.grid)}
+    return {"symbols": list(one.symbols), **grid, "weights": weights}
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 from seqloom.data.batches import IntArray
-from seqloom.models.encoders import InputSize
+from seqloom.models.frontends import InputSize
 from seqloom.models.vision import build_network, is_trained, layout_of
 from seqloom.recipe import sections
 

@@ -62,7 +62,7 @@ def evaluate(
         raise UsageError(f"{run}: is a language model, which has no outputs to compare. Use: seqloom score {run} FILE")
     predictor = open_predictor([run], fuse, weight, precision=precision, shortlist=shortlist)
     search = choose_search(predictor.recipe.search, beam={"width": beam})
-    examples = given_examples(predictor, file, columns, format)
+    examples = given_examples(predictor, file, columns, format, to_judge=True)
     with progress_bar("evaluating", len(examples)) as advance:
         predictions = predictor.predict(examples, search=search, batch_size=batch_size, progress=advance)
     evaluation = measure(predictor.items(examples, predictions))

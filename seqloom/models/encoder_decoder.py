@@ -1,6 +1,6 @@
 """The whole model: encoders, a bridge and a decoder, as `p(y | x) = prod_t p(y_t | y_<t, x)` (E1)."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,13 +8,16 @@ import torch
 from torch import Tensor, nn
 
 from seqloom.data.batches import Batch, Padded
+from seqloom.errors import RecipeError
 from seqloom.models.decoders import Decoded, DecoderState, RecurrentDecoder
-from seqloom.models.encoders import InputSize, TextEncoder, build_encoder
+from seqloom.models.encoders import TextEncoder, build_encoder
+from seqloom.models.frontends import InputSize, input_sizes
 from seqloom.models.loss import chunked_cross_entropy
-from seqloom.models.memory import Memory, MemorySize
+from seqloom.models.memory import Layout, Memory, MemorySize
 from seqloom.models.objective import LookingTerms
 from seqloom.models.vision import ImageEncoder
 from seqloom.recipe import sections
+from seqloom.recipe.sections import TARGET
 
 
 @dataclass(frozen=True)
@@ -47,17 +50,21 @@ class EncoderDecoder(nn.Module):
         super().__init__()
         self.label_smoothing = label_smoothing
         self.looking_terms = LookingTerms.of(section.bridge)
-        encoders = {}
-        if section.encoder is not None:
-            encoders["source"] = build_encoder(section.encoder, sizes["source"], written_out=written_out)
-        self.encoders = nn.ModuleDict(encoders)
-        vocabulary_size = sizes["target"]
+        self.encoders = nn.ModuleDict()
+        memory_sizes = {}
+        for name, encoder in _by_source(section, [name for name in sizes if name != TARGET]).items():
+            if hasattr(self.encoders, name):
+                raise RecipeError(f"data.sources: torch keeps the word {name!r} for itself. Call the source something else")
+            built = build_encoder(encoder, sizes[name], written_out=written_out)
+            self.encoders[name] = built
+            memory_sizes[name] = MemorySize(built.memory_size, built.summary_size)
+        vocabulary_size = sizes[TARGET]
         if not isinstance(vocabulary_size, int):
             raise TypeError(vocabulary_size)
         self.decoder = RecurrentDecoder(
             section.decoder,
             section.bridge,
-            {name: MemorySize(encoder.memory_size, encoder.summary_size) for name, encoder in encoders.items()},
+            memory_sizes,
             vocabulary_size,
             source_embedding=self._source_embedding(),
             written_out=written_out,
@@ -137,6 +144,12 @@ class EncoderDecoder(nn.Module):
         return self.decoder.label_log_probs(decoded, labels).masked_fill(~real, 0.0)
 
     @property
+    def layouts(self) -> dict[str, Layout]:
+        """How the positions of those memories lie that are no sequences, by the source's name."""
+        found = {name: encoder.layout for name, encoder in self.encoders.items()}
+        return {name: layout for name, layout in found.items() if isinstance(layout, Layout)}
+
+    @property
     def device(self) -> torch.device:
         """Where the parameters live."""
         return next(self.parameters()).device
@@ -158,9 +171,14 @@ def build_model(recipe: sections.Recipe, vocabulary_sizes: Mapping[str, int], *,
     fresh: False if all of them will be replaced, so that nothing learnt elsewhere needs to be there.
     """
     torch.manual_seed(recipe.seed)
-    source = recipe.data.sources.source
-    widths = {"source": source.size} if isinstance(source, sections.VectorSource) else {}
-    model = EncoderDecoder(recipe.model, {**vocabulary_sizes, **widths}, label_smoothing=recipe.training.label_smoothing)
+    model = EncoderDecoder(recipe.model, input_sizes(recipe, vocabulary_sizes), label_smoothing=recipe.training.label_smoothing)
     if fresh:
         model.load_pretrained()
     return model
+
+
+def _by_source(section: sections.Model, names: Sequence[str]) -> dict[str, sections.AnyEncoder]:
+    """The encoders in the order of the sources."""
+    if section.encoders is not None:
+        return {name: section.encoders[name] for name in names}
+    return {} if section.encoder is None else {names[0]: section.encoder}

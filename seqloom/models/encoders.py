@@ -7,7 +7,8 @@ from torch import Tensor, nn
 
 from seqloom.models.cells import Cell, build_cell, unroll
 from seqloom.models.dropout import InputDropout, SequenceDropout
-from seqloom.models.memory import CellState, Memory
+from seqloom.models.frontends import InputSize
+from seqloom.models.memory import CellState, Layout, Memory
 from seqloom.models.multiplying import Linear
 from seqloom.models.unrolled_cells import unroll_written_out
 from seqloom.models.vision import ImageEncoder
@@ -21,6 +22,8 @@ class TextEncoder(nn.Module):
     No step needs a mask: what lies behind a sequence's end cannot flow into its real positions, because a sequence that is
     read backwards is first turned round within its own length.
     """
+
+    layout: Layout | None = None
 
     def __init__(self, section: sections.TextEncoder, vocabulary_size: int, *, written_out: bool = True) -> None:
         super().__init__()
@@ -67,6 +70,8 @@ class DenseEncoder(nn.Module):
     What it writes has one position, whose state is also the summary and the last state, so that every bridge can read it.
     """
 
+    layout: Layout | None = None
+
     def __init__(self, section: sections.DenseEncoder, input_size: int) -> None:
         super().__init__()
         self.memory_size = self.summary_size = section.memory_size
@@ -85,13 +90,11 @@ class DenseEncoder(nn.Module):
 
 
 Encoder = TextEncoder | DenseEncoder | ImageEncoder
-
-InputSize = int | tuple[int, ...]
-"""What an encoder must know of its source: the size of a vocabulary or of vectors, or the shape of images."""
+"""All have a `layout`: how the positions lie that they write, None if these follow each other."""
 
 
-def build_encoder(section: sections.Encoder, input_size: InputSize, *, written_out: bool) -> Encoder:
-    """The encoder that a recipe names."""
+def build_encoder(section: sections.AnyEncoder, input_size: InputSize, *, written_out: bool) -> Encoder:
+    """The encoder that a recipe names. input_size: of its vocabulary or its vectors, or the shape of images."""
     match section, input_size:
         case sections.TextEncoder(), int():
             return TextEncoder(section, input_size, written_out=written_out)

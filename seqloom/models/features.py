@@ -1,7 +1,6 @@
 """What a frozen network sees of images, computed once for each of them: what `data.media` calls a frontend."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from functools import partial
 from itertools import islice
 
@@ -10,11 +9,11 @@ import numpy.typing as npt
 import torch
 
 from seqloom.data.images import ImagePixels
-from seqloom.data.media import Frontend, Media
+from seqloom.data.media import Media
 from seqloom.data.threads import in_order
 from seqloom.models.efficientnet import EfficientNetLite0, Level
 from seqloom.models.pretrained import SHA256
-from seqloom.models.vision import in_a_row, is_trained, layout_of, scaled
+from seqloom.models.vision import in_a_row, layout_of, scaled
 from seqloom.recipe import sections
 
 _TOGETHER = 4
@@ -26,12 +25,12 @@ Features = npt.NDArray[np.float16]
 class FrozenFeatures:
     """What EfficientNet-Lite0 sees at each place of its grid: arrays [P, F], in half precision.
 
-    pixels: how images become arrays. threads: each decodes a few images and lets the network see them by itself, so that no
-    thread waits for another.
+    pixels: how images become arrays. Each of its threads decodes a few images and lets the network see them by itself, so that
+    none waits for another.
     """
 
-    def __init__(self, section: sections.EfficientNetLite0Encoder, pixels: ImagePixels, *, threads: int) -> None:
-        self._pixels, self._threads, self._features = pixels, threads, section.features
+    def __init__(self, section: sections.EfficientNetLite0Encoder, pixels: ImagePixels) -> None:
+        self._pixels, self._features = pixels, section.features
         with torch.device("meta"):  # until something is to be seen, its shape is all that is needed
             self._network = EfficientNetLite0(section.features)
 
@@ -53,7 +52,7 @@ class FrozenFeatures:
         threads = torch.get_num_threads()
         try:
             seen = in_order(
-                partial(self._seen, network), groups, threads=self._threads, prepare=partial(torch.set_num_threads, 1)
+                partial(self._seen, network), groups, threads=self._pixels.threads, prepare=partial(torch.set_num_threads, 1)
             )
             for several in seen:
                 yield from several
@@ -74,14 +73,3 @@ def frozen_network(level: Level) -> EfficientNetLite0:
     network = EfficientNetLite0(level).eval().requires_grad_(False)
     network.load_pretrained()
     return network.to(memory_format=torch.channels_last)  # type: ignore[call-overload, no-any-return]
-
-
-def build_frontend(encoder: sections.ImageEncoder, pixels: ImagePixels, *, threads: int | None = None) -> Frontend:
-    """What makes arrays of images for an encoder: of a network that learns it is pixels, else what the network sees of them.
-
-    threads: how many images are read at once; None means as many as torch computes with.
-    """
-    threads = torch.get_num_threads() if threads is None else threads
-    if isinstance(encoder, sections.EfficientNetLite0Encoder) and not is_trained(encoder):
-        return FrozenFeatures(encoder, pixels, threads=threads)
-    return replace(pixels, threads=threads)

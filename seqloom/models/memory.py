@@ -14,7 +14,7 @@ CellState = tuple[Tensor, ...]
 
 @dataclass(frozen=True)
 class Layout:
-    """How the positions of a memory lie in a grid, row by row."""
+    """How the positions of a memory lie in a picture: row by row."""
 
     rows: int
     columns: int
@@ -39,8 +39,8 @@ class Memory:
 
     states [B, S, D], one vector per position; mask [B, S], True where real; summary [B, D'], one vector for all of it, from
     real positions only; finals: the last state of each layer, leaves [B, D'], from which a decoder may start; symbols [B, S]:
-    what was read, if it was symbols; layout: how the positions lie, if it is in a grid. D' is D but for images, of which the
-    summary may be all states side by side.
+    what was read, if it was symbols; layout: how positions lie, None if they follow each other. D' is D but for pictures, of
+    which the summary may be all states side by side.
     """
 
     states: Tensor

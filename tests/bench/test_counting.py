@@ -14,6 +14,7 @@ from seqloom.bench.textbook import IGNORED, Textbook, tensors
 from seqloom.bench.workloads import TRANSLATION
 from seqloom.data.batches import Batch, Padded
 from seqloom.models.encoder_decoder import EncoderDecoder
+from seqloom.models.frontends import InputSize
 from seqloom.recipe import sections
 
 SIZES = {"source": 40, "target": 50}
@@ -124,7 +125,7 @@ IMAGE_ENCODERS: dict[str, dict[str, Any]] = {
 def test_an_encoder_of_images_costs_what_is_counted(name: str, bridge: str) -> None:
     encoder = IMAGE_ENCODERS[name]
     section = sections.Model.model_validate({"encoder": encoder, "decoder": DECODER, "bridge": {"kind": bridge}})
-    sizes = {"source": (32, 32, 3), "target": SIZES["target"]}
+    sizes: dict[str, InputSize] = {"source": (32, 32, 3), "target": SIZES["target"]}
     model = EncoderDecoder(section, sizes, written_out=False)
     places = 64 if name == "cnn" else 1 if name == "tuned" else 4
     values = np.zeros((SENTENCES, places, 112) if name == "frozen" else (SENTENCES, 1, 32, 32, 3), dtype=np.uint8)

@@ -11,11 +11,12 @@ from PIL import Image
 from seqloom.data.images import ImagePixels
 from seqloom.data.media import Media, MediaRoot
 from seqloom.errors import DataError
-from seqloom.models.features import FrozenFeatures, build_frontend, frozen_network
+from seqloom.models.features import frozen_network
+from seqloom.models.frontends import build_frontend
 from seqloom.models.vision import in_a_row
-from seqloom.recipe.sections import ConvolutionalEncoder, EfficientNetLite0Encoder
+from seqloom.recipe.sections import ConvolutionalEncoder, EfficientNetLite0Encoder, ImageSource
 
-PIXELS = ImagePixels(64, 96)
+SOURCE, PIXELS = ImageSource(size=(64, 96)), ImagePixels(64, 96)
 LAST, MIDDLE = EfficientNetLite0Encoder(), EfficientNetLite0Encoder(features="middle")
 
 
@@ -31,7 +32,7 @@ def files(tmp_path: Path) -> Sequence[Media]:
 
 @torch.inference_mode()
 def test_features_are_what_the_network_sees_of_scaled_pixels(files: Sequence[Media]) -> None:
-    frontend = build_frontend(LAST, PIXELS)
+    frontend = build_frontend(SOURCE, LAST)
     found = list(frontend.arrays(files))
     network = frozen_network("last")
     assert len(found) == len(files)
@@ -44,7 +45,7 @@ def test_features_are_what_the_network_sees_of_scaled_pixels(files: Sequence[Med
 
 def test_threads_change_nothing_and_leave_those_of_torch_as_they_are(files: Sequence[Media]) -> None:
     before = torch.get_num_threads()
-    one, three = (list(FrozenFeatures(MIDDLE, PIXELS, threads=threads).arrays(files)) for threads in (1, 3))
+    one, three = (list(build_frontend(SOURCE, MIDDLE, threads=threads).arrays(files)) for threads in (1, 3))
     assert torch.get_num_threads() == before
     for some, others in zip(one, three, strict=True):
         np.testing.assert_array_equal(some, others)
@@ -52,21 +53,21 @@ def test_threads_change_nothing_and_leave_those_of_torch_as_they_are(files: Sequ
 
 def test_what_arrays_depend_on_is_in_the_key() -> None:
     keys = {
-        build_frontend(LAST, PIXELS).key,
-        build_frontend(MIDDLE, PIXELS).key,
-        build_frontend(LAST, ImagePixels(96, 64)).key,
-        build_frontend(LAST, ImagePixels(64, 96, "pad")).key,
-        build_frontend(ConvolutionalEncoder(), PIXELS).key,
+        build_frontend(SOURCE, LAST).key,
+        build_frontend(SOURCE, MIDDLE).key,
+        build_frontend(ImageSource(size=(96, 64)), LAST).key,
+        build_frontend(ImageSource(size=(64, 96), fit="pad"), LAST).key,
+        build_frontend(SOURCE, ConvolutionalEncoder()).key,
     }
     assert len(keys) == 5
-    assert build_frontend(LAST, PIXELS, threads=1).key == build_frontend(LAST, PIXELS, threads=2).key
+    assert build_frontend(SOURCE, LAST, threads=1).key == build_frontend(SOURCE, LAST, threads=2).key
 
 
 @pytest.mark.parametrize("encoder", [ConvolutionalEncoder(), EfficientNetLite0Encoder(tuned=True)])
 def test_a_network_that_learns_reads_pixels(
     encoder: ConvolutionalEncoder | EfficientNetLite0Encoder, files: Sequence[Media]
 ) -> None:
-    frontend = build_frontend(encoder, PIXELS)
+    frontend = build_frontend(SOURCE, encoder)
     assert frontend.shape == (64, 96, 3)
     np.testing.assert_array_equal(next(frontend.arrays(files)), PIXELS.array(files[0]))
 
@@ -74,4 +75,4 @@ def test_a_network_that_learns_reads_pixels(
 def test_a_file_that_is_no_picture_is_named(files: Sequence[Media], tmp_path: Path) -> None:
     (tmp_path / "7.png").write_text("not a picture")
     with pytest.raises(DataError, match=r"7\.png"):
-        list(build_frontend(LAST, PIXELS, threads=2).arrays(files))
+        list(build_frontend(SOURCE, LAST, threads=2).arrays(files))

@@ -16,9 +16,13 @@ from seqloom.recipe.sections.attention import (
     Score,
     score_of,
 )
-from seqloom.recipe.sections.base import Count, Fraction, Positive, Rate, Section
+from seqloom.recipe.sections.base import Count, Fraction, Named, Positive, Rate, Section
 from seqloom.recipe.sections.data import (
+    SOURCE,
+    TARGET,
     Aligned,
+    AnySource,
+    AnyVocabulary,
     Bpe,
     BuiltVocabulary,
     Characters,
@@ -26,6 +30,9 @@ from seqloom.recipe.sections.data import (
     Columns,
     Data,
     Files,
+    FileSource,
+    Form,
+    ImageSource,
     Source,
     Sources,
     Split,
@@ -39,8 +46,10 @@ from seqloom.recipe.sections.data import (
     VocabularySection,
     Whole,
     Words,
+    form_of,
 )
 from seqloom.recipe.sections.model import (
+    AnyEncoder,
     AttentionBridge,
     Bridge,
     DenseEncoder,
@@ -83,10 +92,15 @@ from seqloom.recipe.sections.training import (
 from seqloom.recipe.sections.vision import ConvolutionalEncoder, EfficientNetLite0Encoder, GridEncoder, ImageEncoder
 
 __all__ = [
+    "SOURCE",
+    "TARGET",
     "Adam",
     "AdamW",
     "Additive",
     "Aligned",
+    "AnyEncoder",
+    "AnySource",
+    "AnyVocabulary",
     "Attention",
     "AttentionBridge",
     "Averaging",
@@ -112,12 +126,15 @@ __all__ = [
     "Encoder",
     "EveryStepBridge",
     "Exhaustive",
+    "FileSource",
     "Files",
+    "Form",
     "Fraction",
     "Greedy",
     "GridEncoder",
     "Hard",
     "ImageEncoder",
+    "ImageSource",
     "InitialBridge",
     "Inputs",
     "InverseSqrt",
@@ -127,6 +144,7 @@ __all__ = [
     "MixedInputs",
     "Model",
     "MultiHead",
+    "Named",
     "NoBridge",
     "NoInputs",
     "Optimiser",
@@ -164,5 +182,6 @@ __all__ = [
     "Whole",
     "Words",
     "context_size",
+    "form_of",
     "score_of",
 ]
