@@ -13,7 +13,7 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from seqloom.data.batches import IntArray
 from seqloom.models.frontends import InputSize
-from seqloom.models.vision import build_network, is_trained, layout_of
+from seqloom.models.vision import is_trained, layout_of, outline_of
 from seqloom.recipe import sections
 
 _GATES = {"rnn": 1, "gru": 3, "lstm": 4}
@@ -111,13 +111,10 @@ def _encoder(section: sections.Encoder | None, input_size: InputSize) -> _Produc
 
 def _image_encoder(section: sections.ImageEncoder, height: int, width: int) -> _Products:
     """The network, unless it is frozen, and what becomes of what it sees. Source positions are places of the grid."""
-    with torch.device("meta"):
-        network = build_network(section)
-        pixels = torch.zeros(1, 3, height, width)
-    seen = 0
+    network, seen = outline_of(section), 0
     if is_trained(section):
         with FlopCounterMode(display=False) as counter:
-            network(pixels)
+            network(torch.zeros(1, 3, height, width, device="meta"))
         seen = counter.get_total_flops() // 2
     size, places = section.memory_size, layout_of(network, height, width).places
     dense = places * size * size if section.summary == "dense" else 0
@@ -207,9 +204,7 @@ def _summary_size(model: sections.Model, input_size: InputSize) -> int:
     """How wide the summary of a source is: as a state, but for images of which all states lie side by side."""
     encoder = model.encoder
     if isinstance(encoder, sections.GridEncoder) and encoder.summary == "flatten" and isinstance(input_size, tuple):
-        with torch.device("meta"):
-            layout = layout_of(build_network(encoder), *input_size[:2])
-        return layout.places * encoder.memory_size
+        return layout_of(outline_of(encoder), *input_size[:2]).places * encoder.memory_size
     return _memory_size(model)
 
 

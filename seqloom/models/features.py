@@ -1,7 +1,7 @@
 """What a frozen network sees of images, computed once for each of them: what `data.media` calls a frontend."""
 
 from collections.abc import Iterator, Sequence
-from functools import partial
+from functools import cached_property, partial
 from itertools import islice
 
 import numpy as np
@@ -13,7 +13,7 @@ from seqloom.data.media import Media
 from seqloom.data.threads import in_order
 from seqloom.models.efficientnet import EfficientNetLite0, Level
 from seqloom.models.pretrained import SHA256
-from seqloom.models.vision import in_a_row, layout_of, scaled
+from seqloom.models.vision import in_a_row, layout_of, outline_of, scaled
 from seqloom.recipe import sections
 
 _TOGETHER = 4
@@ -30,32 +30,32 @@ class FrozenFeatures:
     """
 
     def __init__(self, section: sections.EfficientNetLite0Encoder, pixels: ImagePixels) -> None:
-        self._pixels, self._features = pixels, section.features
-        with torch.device("meta"):  # until something is to be seen, its shape is all that is needed
-            self._network = EfficientNetLite0(section.features)
+        self._section, self._pixels = section, pixels
+
+    @cached_property
+    def _network(self) -> EfficientNetLite0:
+        return frozen_network(self._section.features)
 
     @property
     def key(self) -> str:
         """All that the arrays depend on beside the files. The number counts changes of the arithmetic."""
-        return f"efficientnet_lite0 1 {SHA256[:16]} {self._features} of {self._pixels.key}"
+        return f"efficientnet_lite0 1 {SHA256[:16]} {self._section.features} of {self._pixels.key}"
 
     @property
     def shape(self) -> tuple[int, ...]:
         """Places of the grid, and numbers at each."""
-        return layout_of(self._network, self._pixels.height, self._pixels.width).places, self._network.channels
+        network = outline_of(self._section)
+        return layout_of(network, self._pixels.height, self._pixels.width).places, network.channels
 
     def arrays(self, files: Sequence[Media]) -> Iterator[Features]:
         """Yield what is seen of each file, in order. Raises `DataError` at the first that is no picture."""
-        network = frozen_network(self._features)
+        see = partial(self._seen, self._network)
         waiting = iter(files)
         groups = iter(lambda: list(islice(waiting, _TOGETHER)), [])
         threads = torch.get_num_threads()
         try:
-            seen = in_order(
-                partial(self._seen, network), groups, threads=self._pixels.threads, prepare=partial(torch.set_num_threads, 1)
-            )
-            for several in seen:
-                yield from several
+            for seen in in_order(see, groups, threads=self._pixels.threads, prepare=partial(torch.set_num_threads, 1)):
+                yield from seen
         finally:
             torch.set_num_threads(threads)  # a part of it belongs to the whole process
 
@@ -70,6 +70,8 @@ class FrozenFeatures:
 
 def frozen_network(level: Level) -> EfficientNetLite0:
     """The pretrained network, laid out for speed."""
-    network = EfficientNetLite0(level).eval().requires_grad_(False)
-    network.load_pretrained()
+    with torch.device("meta"):
+        network = EfficientNetLite0(level)
+    network.to_empty(device="cpu").load_pretrained()  # drawing weights first would take longer than all else
+    network.eval().requires_grad_(False)
     return network.to(memory_format=torch.channels_last)  # type: ignore[call-overload, no-any-return]

@@ -17,7 +17,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
-from seqloom.data.prepared import cache_folder
+from seqloom.data.cache import cache_folder
 from seqloom.errors import MissingExtraError, RunError, WriteError
 
 SHA256 = "579344248a93e23026e6b78f1f6faf0bc1d282386f6c881cdbaacd49cabf77db"

@@ -70,9 +70,9 @@ class ImageEncoder(nn.Module):
 
     def __init__(self, section: sections.ImageEncoder, height: int, width: int) -> None:
         super().__init__()
-        network = build_network(section)
+        self.network = build_network(section) if is_trained(section) else None
+        network = self.network or outline_of(section)
         self.layout = layout_of(network, height, width)
-        self.network = network if is_trained(section) else None
         self.dropout = SequenceDropout(section.dropout, locked=False)
         self.memory_size = section.memory_size
         self.project = nn.Identity() if section.size is None else Linear(network.channels, section.size)
@@ -149,6 +149,12 @@ def build_network(section: sections.ImageEncoder) -> Network:
             return EfficientNetLite0(features)
         case _:
             assert_never(section)
+
+
+def outline_of(section: sections.ImageEncoder) -> Network:
+    """The network that an encoder names, without numbers: to ask what it would make of images."""
+    with torch.device("meta"):
+        return build_network(section)
 
 
 def layout_of(network: Network, height: int, width: int) -> Layout:
