@@ -198,6 +198,16 @@ def encode(encoder: Encoder, source: Sequence[int]) -> Encoded:
     return Encoded(inputs, finals)
 
 
+def side_by_side(sources: Sequence[Encoded], num_layers: int, num_parts: int) -> Encoded:
+    """Several sources as one: positions one behind the other, and what each layer of the decoder starts from side by side."""
+    finals = []
+    for number in range(num_layers):
+        ends = [one.finals[number] if len(one.finals) == num_layers else one.finals[-1] for one in sources]
+        parts = [[end[part] if part < len(end) else end[0] for end in ends] for part in range(num_parts)]
+        finals.append(tuple(np.concatenate(part) for part in parts))
+    return Encoded([h_j for one in sources for h_j in one.h], finals)
+
+
 # --- attention ------------------------------------------------------------------------------------------------------
 
 
@@ -384,6 +394,37 @@ class MultiHead:
         return self.W_c @ np.concatenate(contexts) + self.b_c, weights
 
 
+@dataclass(frozen=True)
+class Gated:
+    """How much of a context counts is up to the query (Xu 2015): c_t = beta_t sum_j a_jt h_j, beta_t = sigma(w^T s + b)."""
+
+    attention: Attention
+    w: Vector
+    b: float
+
+    def attend(self, s: Vector, h: Sequence[Vector], past: Sequence[Sequence[Vector]]) -> tuple[Vector, list[Vector]]:
+        c, a = self.attention.attend(s, h, past)
+        return logistic(self.w @ s + self.b) * c, a
+
+
+@dataclass(frozen=True)
+class Several:
+    """An attention for each source, which has so many positions; contexts side by side."""
+
+    attentions: Sequence[Attention]
+    counts: Sequence[int]
+
+    def attend(self, s: Vector, h: Sequence[Vector], past: Sequence[Sequence[Vector]]) -> tuple[Vector, list[Vector]]:
+        contexts, weights, start = [], [], 0
+        for attention, count in zip(self.attentions, self.counts, strict=True):
+            own = slice(start, start + count)
+            c, a = attention.attend(s, h[own], [[head[own] for head in heads] for heads in past])
+            contexts.append(c)
+            weights.append(a)
+            start += count
+        return np.concatenate(contexts), [np.concatenate(heads) for heads in zip(*weights, strict=True)]
+
+
 # --- decoder --------------------------------------------------------------------------------------------------------
 
 
@@ -410,7 +451,7 @@ class Decoder:
     encoder's (none: the identity). attention: for option `attention`; its query is the state before or the current one; the
     context goes into the cell's input, the output (W_att), or a combined vector (W_c), which may be fed to the next step; or it
     becomes the state, or is concatenated to it. V, b: output layer. given: what a step reads of the step before. gate: w and b
-    of a decoder that copies. beta: w and b of what says how much of a context counts.
+    of a decoder that copies.
     """
 
     option: Literal["none", "initial", "every_step", "attention"]
@@ -429,7 +470,6 @@ class Decoder:
     concatenated: bool = False
     given: Given = "symbols"
     gate: tuple[Vector, float] | None = None
-    beta: tuple[Vector, float] | None = None
 
 
 @dataclass(frozen=True)
@@ -468,18 +508,11 @@ def given_to(decoder: Decoder, y_before: int, log_probs: Sequence[Vector]) -> Ve
     return given
 
 
-def asked(decoder: Decoder, s: Vector, h: Sequence[Vector], past: Sequence[Sequence[Vector]]) -> tuple[Vector, list[Vector]]:
-    """The context that s asks for, and the weights. Xu: c_t = beta_t sum_j a_jt h_j, beta_t = sigma(w^T s + b)."""
-    assert decoder.attention is not None
-    c, a = decoder.attention.attend(s, h, past)
-    if decoder.beta is not None:
-        c = logistic(decoder.beta[0] @ s + decoder.beta[1]) * c
-    return c, a
+def decode(encoded: Encoded | None, decoder: Decoder, source: Sequence[int | None], inputs: Sequence[int]) -> Written:
+    """E1: P(y | x) = prod_t P(y_t | y_<t, x). inputs: y_0 = begin, y_1, ..: at each step the symbol before.
 
-
-def decode(encoder: Encoder | None, decoder: Decoder, source: Sequence[int], inputs: Sequence[int]) -> Written:
-    """E1: P(y | x) = prod_t P(y_t | y_<t, x). inputs: y_0 = begin, y_1, ..: at each step the symbol before."""
-    encoded = None if encoder is None else encode(encoder, source)
+    source: the symbols at the positions of the source, None at those without any.
+    """
     states = first_states(decoder, encoded)
     fed = np.zeros(len(states[-1][0]))
     c_before = np.zeros(0 if decoder.W_att is None else decoder.W_att.shape[1])
@@ -488,7 +521,7 @@ def decode(encoder: Encoder | None, decoder: Decoder, source: Sequence[int], inp
     for y_before in inputs:
         c: Vector | None = None
         if decoder.attention is not None and encoded is not None and decoder.query == "previous":
-            c, a = asked(decoder, states[-1][0], encoded.h, weights)  # A1: s_{t-1} asks
+            c, a = decoder.attention.attend(states[-1][0], encoded.h, weights)  # A1: s_{t-1} asks
             weights.append(a)
 
         parts = [given_to(decoder, y_before, log_probs)]
@@ -507,7 +540,7 @@ def decode(encoder: Encoder | None, decoder: Decoder, source: Sequence[int], inp
         s = states[-1][0]
 
         if decoder.attention is not None and encoded is not None and decoder.query == "current":
-            c, a = asked(decoder, s, encoded.h, weights)  # A5: s_t asks
+            c, a = decoder.attention.attend(s, encoded.h, weights)  # A5: s_t asks
             weights.append(a)
         if decoder.into_state and c is not None:
             states[-1] = (c, *states[-1][1:])  # A7: the context is the new state
@@ -530,6 +563,7 @@ def decode(encoder: Encoder | None, decoder: Decoder, source: Sequence[int], inp
             g = logistic(decoder.gate[0] @ seen + decoder.gate[1])
             p = g * p
             for j, x_j in enumerate(source):  # See: p(y) = g P(y) + (1 - g) sum of a_j over all j with x_j = y
-                p[x_j] += (1 - g) * np.mean([head[j] for head in weights[-1]])
+                if x_j is not None:
+                    p[x_j] += (1 - g) * np.mean([head[j] for head in weights[-1]])
         log_probs.append(np.log(p))
     return Written(np.stack(log_probs), np.asarray(weights).swapaxes(0, 1) if weights else np.zeros((0, len(inputs), 0)))
