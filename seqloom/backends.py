@@ -1,11 +1,12 @@
 """The one seam between a run folder and what can run its model. Today torch; nothing above this line knows."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
 from seqloom.data.batches import Batch, Padded
+from seqloom.data.media import Frontend
 from seqloom.data.oracles import Oracle
 from seqloom.data.vocabulary import Vocabulary
 from seqloom.errors import MissingExtraError, UsageError
@@ -19,6 +20,11 @@ from seqloom.search.contracts import FloatArray, IntArray, State, Stepper
 
 class SourceStepper(Stepper, Protocol):
     """A stepper that can also read sources and score whole targets."""
+
+    @property
+    def grids(self) -> Mapping[str, tuple[int, int]]:
+        """Rows and columns of the sources whose positions lie in a grid, by name."""
+        ...
 
     def start(self, sources: Mapping[str, Padded], count: int, oracle: Mapping[str, Oracle] | None = None) -> State:
         """Read the sources of `count` sentences; one row each. oracle: sources in which attention looks where it is told."""
@@ -43,11 +49,12 @@ class SourceStepper(Stepper, Protocol):
 
 @dataclass(frozen=True)
 class OpenedModel:
-    """A trained model, ready to be stepped through."""
+    """A trained model, ready to be stepped through. frontends: what makes arrays of its sources that are files."""
 
     stepper: SourceStepper
     vocabularies: Mapping[str, Vocabulary]
     recipe: Recipe
+    frontends: Mapping[str, Frontend] = field(default_factory=dict)
 
 
 def open_vocabularies(run: RunFolder) -> dict[str, Vocabulary]:
@@ -80,8 +87,10 @@ def open_model(path: Path, *, precision: InferencePrecision = "fp32", shortlist:
         if problem.name != "torch":
             raise
         raise MissingExtraError("Running a model", "train") from problem
+    from seqloom.models.frontends import build_frontends
     from seqloom.models.stepper import TorchStepper
 
     sizes = {name: vocabulary.size for name, vocabulary in vocabularies.items()}
     model = restored_model(run.recipe, sizes, weights, where=str(path / "weights.safetensors"))
-    return OpenedModel(TorchStepper(model, precision=precision, shortlist=shortlist), vocabularies, run.recipe)
+    stepper = TorchStepper(model, precision=precision, shortlist=shortlist)
+    return OpenedModel(stepper, vocabularies, run.recipe, build_frontends(run.recipe))

@@ -14,26 +14,22 @@ import numpy.typing as npt
 
 from seqloom.backends import OpenedModel, SourceStepper, open_model
 from seqloom.data.batches import Batch, IntArray, Padded
-from seqloom.data.examples import Example, Origin
-from seqloom.data.oracles import Entry, Oracle, Positions, Steps, Unit, parse_steps
-from seqloom.data.prepared import SOURCE, TARGET
-from seqloom.data.vectors import as_text, parse_vector
-from seqloom.data.vocabulary import Encoded, Vocabulary
+from seqloom.data.examples import Example
+from seqloom.data.oracles import Entry, Oracle, Steps, Unit, parse_steps
+from seqloom.data.vocabulary import Vocabulary
 from seqloom.errors import DataError, UsageError
+from seqloom.inputs import Input, Reader, ReadExample
 from seqloom.metrics import Item
-from seqloom.predictions import Alignment, Candidate, Prediction
+from seqloom.predictions import Candidate, Prediction
 from seqloom.processor import InferencePrecision
 from seqloom.recipe import Recipe
-from seqloom.recipe.sections import AttentionBridge, Beam, Exhaustive, Sample, Search, VectorSource
+from seqloom.recipe.sections import TARGET, AttentionBridge, Beam, Exhaustive, Sample, Search
 from seqloom.search.contracts import Hypothesis, State, Stepper
 from seqloom.search.dispatch import run
 from seqloom.search.ensembles import Ensemble, EnsembleState
 from seqloom.search.fusion import Fused, FusedState
 from seqloom.search.settings import Request, longest_outputs
 from seqloom.symbols import UNKNOWN
-
-Input = str | Mapping[str, Any] | Example
-"""What one may ask a prediction for: a text, a mapping with `source` and perhaps `features`, or an example."""
 
 Told = str | Sequence[Any] | npt.NDArray[np.floating] | Entry | None
 """What one may say of where to look, for one input: an alignment, a list of distributions, or nothing. See `data.oracles`."""
@@ -90,6 +86,9 @@ class Predictor:
         self.recipe: Recipe = models[0].recipe
         self._bridges = {model.recipe.model.bridge.kind: model.recipe.model.bridge for model in models}
         self._copies = _agree_on_copying(models, language_model)
+        self._reader = Reader(
+            self.recipe.data, self.vocabularies, models[0].frontends, models[0].stepper.grids, tell_apart=self._copies
+        )
         self.fusion_weight = None if language_model is None else weight
         self._language_model: SourceStepper | None = None
         if language_model is not None:
@@ -114,10 +113,9 @@ class Predictor:
         for folder, model in zip(folders, models, strict=True):
             _require_source(folder, model)
         for folder, model in zip(folders[1:], models[1:], strict=True):
-            if model.recipe.data.sources != models[0].recipe.data.sources:
+            if _readable(model) != _readable(models[0]):
                 raise UsageError(
-                    f"{folder}: it reads another kind of source than {folders[0]}. "
-                    "Train the members of an ensemble on the same data"
+                    f"{folder}: it reads other sources than {folders[0]}. Train the members of an ensemble on the same data"
                 )
             for name, vocabulary in models[0].vocabularies.items():
                 if model.vocabularies[name].to_json() != vocabulary.to_json():
@@ -155,25 +153,21 @@ class Predictor:
         """
         section = search or self.recipe.search
         _check_nbest(nbest, section)
-        examples = [_example(one, number) for number, one in enumerate(inputs)]
-        encoded = [self._encode(example) for example in examples]
-        told = self._told(oracle, examples, encoded, oracle_unit)
+        read = [self._reader.read(self._reader.example_of(one, number)) for number, one in enumerate(inputs)]
+        told = self._told(oracle, read, oracle_unit)
         forced = self._forced(prefix)
-        found: list[list[Hypothesis]] = [[]] * len(examples)
-        asked = np.asarray([index for index, example in enumerate(examples) if not _is_blank(example)], dtype=np.int64)
-        order = asked[np.argsort([len(encoded[index].ids) for index in asked], kind="stable")]
+        found: list[list[Hypothesis]] = [[]] * len(read)
+        asked = np.asarray([index for index, one in enumerate(read) if not one.blank], dtype=np.int64)
+        order = asked[np.argsort([read[index].length for index in asked], kind="stable")]
         together = max(1, min(batch_size, _MOST_ROWS // _width(section)))
         for start in range(0, len(order), together):
             chosen = order[start : start + together]
             steps = [told[one] for one in chosen]
-            hypotheses = self._search([encoded[one] for one in chosen], first + chosen, section, forced, steps)
+            hypotheses = self._search([read[one] for one in chosen], first + chosen, section, forced, steps)
             for index, ranked in zip(chosen, hypotheses, strict=True):
                 found[index] = ranked
             progress(len(chosen))
-        return [
-            self._prediction(example, source, hypotheses[:nbest])
-            for example, source, hypotheses in zip(examples, encoded, found, strict=True)
-        ]
+        return [self._prediction(one, hypotheses[:nbest]) for one, hypotheses in zip(read, found, strict=True)]
 
     def predict_stream(
         self, inputs: Iterable[Input], *, oracle: Iterable[Told] | None = None, at_once: int = _CHUNK, **wishes: Any
@@ -198,21 +192,10 @@ class Predictor:
 
     def tolerant(self, examples: Iterable[Example]) -> list[Example]:
         """Examples of a data set, without the features that training never saw: they count as absent, as in preparation."""
-        known = set(self.vocabularies[SOURCE].features if SOURCE in self.vocabularies else ())
+        known = self._reader.known_features
         return [replace(one, features=tuple(feature for feature in one.features if feature in known)) for one in examples]
 
-    def _encode(self, example: Example) -> Encoded:
-        source, text = self.recipe.data.sources.source, example.sources[SOURCE]
-        if isinstance(source, VectorSource):
-            return _encode_vector(example, source.size)
-        vocabulary = self.vocabularies[SOURCE]
-        try:
-            encoded = vocabulary.encode_source(text, example.features)
-        except DataError as problem:
-            raise DataError(f"{example.origin}: {problem}") from problem
-        return vocabulary.told_apart(encoded, text) if self._copies else encoded
-
-    def _encode_targets(self, texts: Sequence[str], sources: Sequence[Encoded]) -> list[IntArray]:
+    def _encode_targets(self, texts: Sequence[str], sources: Sequence[ReadExample]) -> list[IntArray]:
         vocabulary = self.vocabularies[TARGET]
         if not self._copies:
             return vocabulary.encode_targets(texts)
@@ -229,44 +212,42 @@ class Predictor:
             raise UsageError(f"prefix {prefix!r}: it has symbols that are not on the shortlist. Make the shortlist longer")
         return ids
 
-    def _told(
-        self, oracle: Sequence[Told] | None, examples: Sequence[Example], encoded: Sequence[Encoded], unit: Unit
-    ) -> list[Steps]:
+    def _told(self, oracle: Sequence[Told] | None, read: Sequence[ReadExample], unit: Unit) -> list[Steps]:
         """What each input is told, checked against its source; nothing without an oracle."""
         if oracle is None:
-            return [{}] * len(examples)
+            return [{}] * len(read)
         for kind, bridge in self._bridges.items():
             if not isinstance(bridge, AttentionBridge):
                 raise UsageError(
                     f"an oracle says where attention looks, and a model with the bridge {kind} does not look. "
                     "Use a run with `bridge: {kind: attention}`, or leave the oracle out"
                 )
-        if len(oracle) != len(examples):
-            raise UsageError(f"the oracle has {len(oracle)} entries for {len(examples)} inputs. Give one for each, or None")
+        if len(oracle) != len(read):
+            raise UsageError(f"the oracle has {len(oracle)} entries for {len(read)} inputs. Give one for each, or None")
         entries = [one if isinstance(one, Entry) else Entry(one, f"oracle {index + 1}") for index, one in enumerate(oracle)]
-        return [
-            parse_steps(entry, _positions(unit, example, source))
-            for entry, example, source in zip(entries, examples, encoded, strict=True)
-        ]
+        return [parse_steps(entry, self._reader.positions(one, unit)) for entry, one in zip(entries, read, strict=True)]
 
     def _search(
-        self, encoded: Sequence[Encoded], keys: IntArray, section: Search, forced: IntArray, told: Sequence[Steps]
+        self, read: Sequence[ReadExample], keys: IntArray, section: Search, forced: IntArray, told: Sequence[Steps]
     ) -> list[list[Hypothesis]]:
-        source = Padded.of([one.ids for one in encoded])
+        sources = self._reader.batch(read)
         vocabulary = self.vocabularies[TARGET]
-        longest = longest_outputs(section, source.lengths)
+        longest = longest_outputs(section, np.asarray([one.length for one in read], dtype=np.int64))
         if vocabulary.whole:  # a class: one symbol, no fewer and no more, and `end`
             section, longest = section.model_copy(update={"minimum_length": 1}), np.full_like(longest, 2)
         limits = np.maximum(longest, len(forced) + 1)
         request = Request(
             limits=limits,
             keys=np.asarray(keys, dtype=np.int64),
-            prefixes=[forced] * len(encoded) if len(forced) else (),
+            prefixes=[forced] * len(read) if len(forced) else (),
             forbid=np.asarray([*map(vocabulary.find, section.forbid), *vocabulary.feature_ids], dtype=np.int64),
-            source_lengths={SOURCE: source.lengths},
+            # What encoders make of a file has no padding, however many positions it has.
+            source_lengths={name: sources[name].lengths for name in read[0].encoded},
         )
-        oracle = Oracle.of(told, width=source.values.shape[1], limits=limits)
-        start = self._start({SOURCE: source}, len(encoded), {} if oracle is None else {SOURCE: oracle})
+        name = self._reader.told_source
+        width = max((len(row) for steps in told for row in steps.values()), default=0)
+        oracle = Oracle.of(told, width=max(width, sources[name].values.shape[1]), limits=limits)
+        start = self._start(sources, len(read), {} if oracle is None else {name: oracle})
         return run(self._combined, start, section, request)
 
     def _start(self, sources: Mapping[str, Padded], count: int, oracle: Mapping[str, Oracle]) -> State:
@@ -274,21 +255,21 @@ class Predictor:
         state = states[0] if len(states) == 1 else EnsembleState(states)
         return state if self._language_model is None else FusedState(state, self._language_model.start({}, count))
 
-    def _prediction(self, example: Example, source: Encoded, hypotheses: Sequence[Hypothesis]) -> Prediction:
-        candidates = [self._candidate(one, source) for one in hypotheses] or [_NOTHING]
+    def _prediction(self, read: ReadExample, hypotheses: Sequence[Hypothesis]) -> Prediction:
+        candidates = [self._candidate(one, read) for one in hypotheses] or [_NOTHING]
+        example = read.example
         return DrawnPrediction(
             dict(example.sources), candidates[0], tuple(candidates[1:]), example.features, self.fusion_weight
         )
 
-    def _candidate(self, hypothesis: Hypothesis, source: Encoded) -> Candidate:
+    def _candidate(self, hypothesis: Hypothesis, read: ReadExample) -> Candidate:
         vocabulary = self.vocabularies[TARGET]
         alignment = {
-            name: Alignment(weights.astype(np.float32), source.symbols, source.spans)
-            for name, weights in hypothesis.weights.items()
+            name: self._reader.alignment(name, read, weights.astype(np.float32)) for name, weights in hypothesis.weights.items()
         }
         return Candidate(
-            text=vocabulary.decode(hypothesis.tokens, source.copies),
-            tokens=vocabulary.symbols(hypothesis.tokens, source.copies),
+            text=vocabulary.decode(hypothesis.tokens, read.copies),
+            tokens=vocabulary.symbols(hypothesis.tokens, read.copies),
             score=float(hypothesis.score),
             log_prob=float(hypothesis.log_prob),
             log_probs=tuple(float(one) for one in hypothesis.log_probs),
@@ -306,14 +287,14 @@ class Predictor:
         A language model that is fused in has no part in it.
         """
         vocabulary = self.vocabularies[TARGET]
-        sources = [self._encode(example) for example in examples]
+        sources = [self._reader.read(example) for example in examples]
         targets = self._encode_targets([_target(example) for example in examples], sources)
         found: list[Scored] = [Scored(0.0, (), ())] * len(examples)
-        order = np.argsort([len(one.ids) for one in sources], kind="stable")
+        order = np.argsort([one.length for one in sources], kind="stable")
         for start in range(0, len(order), batch_size):
             chosen = order[start : start + batch_size]
             batch = Batch(
-                {SOURCE: Padded.of([sources[one].ids for one in chosen])},
+                self._reader.batch([sources[one] for one in chosen]),
                 Padded.of([targets[one] for one in chosen]),
                 np.ones(len(chosen), dtype=np.float32),
                 tuple(examples[one].origin for one in chosen),
@@ -338,20 +319,22 @@ class Predictor:
         A reference symbol outside the vocabulary can never be matched: two unknowns need not be the same. Those that a model
         can copy are known from the source.
         """
-        sources = [self._encode(example) for example in examples]
-        targets = self._encode_targets([_target(example) for example in examples], sources)
+        sources = [self._reader.read(example) for example in examples]
+        references = [(_target(example), *example.others) for example in examples]
+        owners = [source for source, several in zip(sources, references, strict=True) for _ in several]
+        targets = iter(self._encode_targets(list(itertools.chain.from_iterable(references)), owners))
         written = self._encode_targets([prediction.text for prediction in predictions], sources)
         return [
             Item(
                 hypothesis=prediction.text,
-                references=(_target(example),),
+                references=several,
                 hypothesis_symbols=tuple(symbols.tolist()),
-                references_symbols=(tuple(-1 if symbol == UNKNOWN else symbol for symbol in target.tolist()),),
-                source_length=len(source.ids),
+                references_symbols=tuple(
+                    tuple(-1 if symbol == UNKNOWN else symbol for symbol in next(targets).tolist()) for _ in several
+                ),
+                source_length=source.length,
             )
-            for example, source, prediction, target, symbols in zip(
-                examples, sources, predictions, targets, written, strict=True
-            )
+            for source, several, prediction, symbols in zip(sources, references, predictions, written, strict=True)
         ]
 
 
@@ -399,55 +382,14 @@ def _require_fusible(folder: str | Path, model: OpenedModel, vocabulary: Vocabul
         )
 
 
-def _example(one: Input, number: int) -> Example:
-    match one:
-        case Example():
-            return one
-        case str():
-            return Example({SOURCE: one}, None, Origin("input", number + 1))
-        case Mapping():
-            unknown = set(one) - {SOURCE, "features"}
-            if unknown or SOURCE not in one:
-                raise UsageError(f"input {number + 1}: expected the keys `source` and perhaps `features`, found {sorted(one)}")
-            features = one.get("features", ())
-            source = as_text(one[SOURCE]) or str(one[SOURCE])
-            return Example({SOURCE: source}, None, Origin("input", number + 1), features=_features(features))
-
-
-def _encode_vector(example: Example, size: int) -> Encoded:
-    """A vector as a model reads it: one position with all its numbers. A blank one is never read."""
-    text = example.sources[SOURCE]
-    if example.features:
-        raise DataError(
-            f"{example.origin}: features are symbols in front of a text, and the source is a vector. Leave them out"
-        )
-    try:
-        vector = parse_vector(text, size) if text.strip() else np.zeros(size, dtype=np.float32)
-    except ValueError as problem:
-        raise DataError(f"{example.origin}: {problem}. Give as many numbers as the recipe's `data.sources` says") from problem
-    return Encoded(vector[None], ("vector",), ((0, len(text)),))
-
-
-def _positions(unit: Unit, example: Example, source: Encoded) -> Positions:
-    """The positions of a source that an oracle may name."""
-    if unit == "words":
-        return Positions.words(example.sources[SOURCE], source.spans)
-    return Positions.symbols(len(source.ids))
+def _readable(model: OpenedModel) -> dict[str, object]:
+    """What the members of an ensemble must agree on of their sources: not where a table has them, nor where files lie."""
+    sources = model.recipe.data.sources.items()
+    here = {name: source.model_dump(exclude={"column", "root", "vocabulary"}) for name, source in sources}
+    return {**here, "frontends": {name: frontend.key for name, frontend in model.frontends.items()}}
 
 
 _NOTHING = Candidate(text="", tokens=(), score=0.0, log_prob=0.0, log_probs=())
-
-
-def _is_blank(example: Example) -> bool:
-    return not any(text.strip() for text in example.sources.values())
-
-
-def _features(value: object) -> tuple[str, ...]:
-    if isinstance(value, str):
-        return (value,)
-    if isinstance(value, Sequence):
-        return tuple(map(str, value))
-    raise UsageError(f"features: expected a text or a list of texts, found {value!r}")
 
 
 def _target(example: Example) -> str:

@@ -1,12 +1,12 @@
 """Collects what a report shows: curves from the run's records, and quality on test examples measured now."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from seqloom.data.corpus import Corpus
-from seqloom.data.examples import Example
+from seqloom.data.examples import Example, grouped
 from seqloom.errors import RunError
 from seqloom.language import LanguageModel
 from seqloom.metrics import HIGHER_IS_BETTER, evaluate, intervals, sentence_scores
@@ -90,7 +90,8 @@ def _text_report(run: RunFolder, progress: Callable[[int], None]) -> views.Repor
 def _examples(run: RunFolder, most: int | None) -> tuple[str, list[Example]]:
     corpus = Corpus(run.recipe.data, run.recipe.seed)
     for split in ("test", "validation"):
-        examples = list(islice(corpus.examples(split), most)) if corpus.has(split) else []
+        found: Iterable[Example] = corpus.examples(split) if corpus.has(split) else ()
+        examples = list(islice(grouped(found) if run.recipe.data.groups_references else found, most))
         if examples:
             return split, examples
     raise RunError(f"{run.path}: its recipe has neither test nor validation examples to report on")

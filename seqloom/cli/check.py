@@ -78,7 +78,7 @@ def _of_recipe(path: str) -> "Diagnosis":
         format=data.format,
         columns=data.columns,
         maximum_length=data.maximum_length,
-        source=data.sources.source,
+        sources=data.sources,
     )
 
 

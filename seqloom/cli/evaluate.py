@@ -75,7 +75,7 @@ def evaluate(
     names = _parse_metrics(metrics)
     predictor = open_predictor([run], fuse, weight, precision=precision, shortlist=shortlist)
     search = choose_search(predictor.recipe.search, beam={"width": beam})
-    examples = given_examples(predictor, file, columns, format)
+    examples = given_examples(predictor, file, columns, format, to_judge=True)
     with progress_bar("evaluating", len(examples)) as advance:
         predictions = predictor.predict(examples, search=search, batch_size=batch_size, progress=advance)
     evaluation = measure(predictor.items(examples, predictions), names)

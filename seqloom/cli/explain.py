@@ -18,7 +18,13 @@ def explain(
     runs: Annotated[
         list[str], typer.Argument(metavar="RUN...", help="A run folder; several are shown beside each other, to compare them.")
     ],
-    text: Annotated[str, typer.Argument(metavar="TEXT", help="The source text; the text itself for a language model.")],
+    text: Annotated[
+        str,
+        typer.Argument(
+            metavar="TEXT",
+            help="The source: text, or an image file; several as a JSON object. The text itself for a language model.",
+        ),
+    ],
     out: Annotated[Path, typer.Option("--out", metavar="FILE", help="Where to write: .html, .svg, .png or .json.")] = Path(
         "map.html"
     ),
@@ -44,6 +50,8 @@ def explain(
         seqloom explain runs/demo "2009年12月31日" --feature ja --out map.png
         seqloom explain runs/soft runs/hard "le 3 mai 1979" --out both.html
         seqloom explain runs/hindi "Main ghar ja raha hoon" --oracle "0-0 4-1 2-2 3-2 1-3"
+        seqloom explain runs/captions dog.jpg --out dog.html
+        seqloom explain runs/questions '{"image": "dog.jpg", "question": "what colour is it?"}'
         seqloom explain runs/book "To be, or not to be" --out next.html
         seqloom explain runs/book "To be, or not to be" --units top --out units.html
 
@@ -66,8 +74,29 @@ def explain(
     if units is not None:
         raise UsageError("--units is for language models; this run reads a source. Leave it out")
     told = None if oracle is None else _entries(oracle)
-    source = {"source": text, "features": feature or []}
+    source = _source(runs[0], text, feature or [])
     _explain_source(runs, source, out, beam, {"oracle": told, "oracle_unit": oracle_unit.value}, json=json)
+
+
+def _source(run: str, text: str, features: list[str]) -> dict[str, Any]:
+    """The one source, or several given as JSON, as a predictor takes them."""
+    import json
+
+    from seqloom.runs import RunFolder
+
+    names = list(RunFolder.open(Path(run)).recipe.data.sources)
+    if len(names) == 1:
+        return {names[0]: text, "features": features}
+    try:
+        given = json.loads(text)
+    except ValueError:
+        given = None
+    if not isinstance(given, dict):
+        raise UsageError(
+            f"this run reads {' and '.join(names)}. Give a JSON object with these keys, as in "
+            f"'{{{', '.join(f'{json.dumps(name)}: ...' for name in names)}}}'"
+        )
+    return {**given, "features": features} if features else given
 
 
 def _entries(oracle: str) -> "list[Entry]":

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from seqloom.data.examples import Example
     from seqloom.data.formats import Format
     from seqloom.predict import Predictor
-    from seqloom.recipe.sections import Columns, Files
+    from seqloom.recipe.sections import Columns, Data, Files
 
 _PIPE_WIDTH = 160
 
@@ -37,7 +37,7 @@ ColumnsOption = Annotated[
         "--columns",
         metavar="PART=COLUMN,...",
         help="Which column is what, e.g. source=2,target=1: by number (from 1) or header name. "
-        "Parts: source, target, weight, features (joined by +).",
+        "Parts: source (or the names of the sources), target, weight, features (joined by +).",
     ),
 ]
 FormatOption = Annotated[
@@ -142,17 +142,46 @@ def parse_columns(text: str | None) -> "Columns | None":
         return None
     from seqloom.recipe.sections import Columns
 
+    return _checked_columns(_column_parts(text, tuple(Columns.model_fields)), text)
+
+
+def with_columns(data: "Data", text: str | None) -> "Data":
+    """A recipe's data section with the columns that a command line names, those of its sources by their names."""
+    from seqloom.recipe.sections import Columns, Named
+    from seqloom.recipe.sections.data import is_lone
+
+    if text is None:
+        return data
+    if is_lone(data.sources):
+        return data.model_copy(update={"columns": parse_columns(text)})
+    others = [name for name in Columns.model_fields if name != "source"]
+    parts = _column_parts(text, (*data.sources, *others))
+    columns = _checked_columns({**data.columns.model_dump(), **{name: parts[name] for name in others if name in parts}}, text)
+    named = {name: parts.get(name, source.column) for name, source in data.sources.items()}
+    sources = Named({name: source.model_copy(update={"column": named[name]}) for name, source in data.sources.items()})
+    return data.model_copy(update={"columns": columns, "sources": sources})
+
+
+def _column_parts(text: str, known: Sequence[str]) -> dict[str, Any]:
     values: dict[str, Any] = {}
     for part in text.split(","):
         name, found, value = part.partition("=")
-        if not found or name.strip() not in Columns.model_fields or not value.strip():
-            known = ", ".join(Columns.model_fields)
+        if not found or name.strip() not in known or not value.strip():
+            example = f"{known[0]}=2,target=1"
             raise UsageError(
-                f"--columns: expected NAME=COLUMN pairs such as source=2,target=1 with names out of {known}; got {part!r}"
+                f"--columns: expected NAME=COLUMN pairs such as {example} with names out of {', '.join(known)}; got {part!r}"
             )
         values[name.strip()] = (
             _column(value.strip()) if name.strip() != "features" else [_column(one) for one in value.split("+")]
         )
+    if 0 in values.values():
+        raise UsageError(f"--columns: {text!r} does not name columns: numbers count from 1")
+    return values
+
+
+def _checked_columns(values: dict[str, Any], text: str) -> "Columns":
+    from seqloom.recipe.sections import Columns
+
     try:
         return Columns.model_validate(values)
     except ValueError as problem:
@@ -191,12 +220,19 @@ def given_examples(
     file: str | None,
     columns: str | None,
     format: str | None = None,  # noqa: A002
+    *,
+    to_judge: bool = False,
 ) -> "list[Example]":
-    """Pairs to judge a model on: those of a file, read as the recipe reads its own, or the recipe's test split.
+    """Pairs to measure a model on: those of a file, read as the recipe reads its own, or the recipe's test split.
 
-    Features that training never saw count as absent, as they do in validation; standard error says how many.
+    to_judge: where the recipe says so, examples with equal sources become one with several right targets. Features that
+    training never saw count as absent, as they do in validation; standard error says how many.
     """
+    from seqloom.data.examples import grouped
+
     examples = _test_split(predictor) if file is None else _pairs_of(predictor, file, columns, parse_format(format))
+    if to_judge and predictor.recipe.data.groups_references:
+        examples = grouped(examples)
     tolerated = predictor.tolerant(examples)
     changed = sum(one.features != other.features for one, other in zip(examples, tolerated, strict=True))
     if changed:
@@ -218,12 +254,11 @@ def _pairs_of(predictor: "Predictor", file: str, columns: str | None, chosen: "F
     from seqloom.data.examples import read_examples
     from seqloom.data.formats import ending_format
 
-    data, files = predictor.recipe.data, parse_files(file)
+    data, files = with_columns(predictor.recipe.data, columns), parse_files(file)
     own = "tsv" if data.format == "text" or data.builtin else data.format
     known = not isinstance(files, str) or ending_format(files) is not None
     kind = own if chosen == "auto" and not known else chosen
-    named = parse_columns(columns) or data.columns
-    examples = list(read_examples(files, format=kind, columns=named, source=data.sources.source))
+    examples = list(read_examples(files, format=kind, columns=data.columns, sources=data.sources))
     if not examples:
         raise DataError(f"{file}: holds no examples. Give a file with at least one pair")
     return examples

@@ -23,24 +23,27 @@ from seqloom.cli.options import (
     PredictionPrecision,
     Shortlist,
     open_predictor,
-    parse_columns,
     parse_format,
     print_json,
     progress_bar,
+    with_columns,
 )
 from seqloom.cli.searching import choose_search
-from seqloom.errors import DataError
+from seqloom.errors import DataError, UsageError
 
 if TYPE_CHECKING:
     from seqloom.data.examples import Example
     from seqloom.predictions import Prediction
+    from seqloom.recipe.sections import Data
 
 
 def predict(
     places: Annotated[
         list[str],
         typer.Argument(
-            metavar="RUN... [FILE|-]", help="One run, or several as an ensemble; then the input, by default standard input."
+            metavar="RUN... [FILE...|-]",
+            help="One run, or several as an ensemble; then the input, by default standard input. "
+            "For a run that reads images: the files themselves.",
         ),
     ],
     beam: Annotated[
@@ -106,19 +109,22 @@ def predict(
         seqloom predict runs/demo input.txt --fuse runs/language-model --weight 0.3
         seqloom predict runs/words input.txt --precision int8 --shortlist 3000
         seqloom predict runs/words input.txt --oracle alignments.txt --oracle-unit words
+        seqloom predict runs/captions *.jpg
 
     With --nbest above 1, plain output has columns: line number, rank, score, text. CSV, JSON lines and Parquet are known by
     their ending. In other files a whole line is the source, unless --columns names tab-separated ones. A line break in an
     output is written as \n, so that output i belongs to input i; --json gives it as it is.
+
+    A model of several sources reads a table with the columns of its training, or JSON lines whose keys are the sources' names;
+    so does standard input.
 
     An oracle replaces the attention weights. Its line i is for input i: an alignment source-target from 0 such as
     0-0 4-1 2-2 3-2 1-3, or as JSON a list with a distribution over the source, or null, for each output step. A .json file
     is one list of such entries. Where nothing is said, the model looks for itself.
     """
     from seqloom.data.oracles import read_oracle
-    from seqloom.data.sources import read_sources
 
-    runs, source = _split_places(places)
+    runs, given = _split_places(places)
     most = nbest or sample or 1
     predictor = open_predictor(runs, fuse, weight, precision=precision, shortlist=shortlist)
     search = choose_search(
@@ -127,12 +133,7 @@ def predict(
         sample={"count": sample, "temperature": temperature, "top_k": top_k, "top_p": top_p, "seed": seed},
         common={"minimum_length": minimum_length, "forbid": tuple(forbid) if forbid else None},
     )
-    stream = sys.stdin.buffer if source == "-" else source
-    data = predictor.recipe.data
-    sources = read_sources(
-        stream, parse_columns(columns), format=parse_format(format), usual=data.columns, source=data.sources.source
-    )
-    examples = _with_features(sources, feature)
+    examples = _with_features(_examples(predictor.recipe.data, given, columns, format), feature)
     entries = None if oracle is None else read_oracle(oracle)
     with progress_bar("predicting", None) as advance, _attention_file(attention) as kept:
         wishes: dict[str, Any] = {
@@ -144,7 +145,7 @@ def predict(
             "oracle": entries,
             "oracle_unit": oracle_unit.value,
         }
-        if source == "-" and sys.stdin.isatty():  # a person waits for each answer
+        if given == ["-"] and sys.stdin.isatty():  # a person waits for each answer
             wishes["at_once"] = 1
         for number, prediction in enumerate(predictor.predict_stream(examples, **wishes)):
             _print(prediction, number, most, json=json)
@@ -160,14 +161,35 @@ def _with_features(examples: "Iterator[Example]", features: list[str] | None) ->
         yield replace(example, features=(*example.features, *features)) if features else example
 
 
-def _split_places(places: list[str]) -> tuple[list[str], str]:
-    """The runs, and the input: the last word if it is `-` or a file."""
-    last = Path(places[-1])
-    if len(places) == 1 or last.is_dir():
-        return places, "-"
-    if places[-1] != "-" and not last.exists():
-        raise DataError(f"{last}: expected a file to read or a run folder, found nothing there. Check the path")
-    return places[:-1], places[-1]
+def _split_places(places: list[str]) -> tuple[list[str], list[str]]:
+    """The runs, and the input: `-` or files, the words after the runs."""
+    count = next((number for number, place in enumerate(places) if number and not Path(place).is_dir()), len(places))
+    for place in places[count:]:
+        if place != "-" and not Path(place).exists():
+            raise DataError(f"{place}: expected a file to read or a run folder, found nothing there. Check the path")
+    return places[:count], places[count:] or ["-"]
+
+
+def _examples(data: "Data", given: list[str], columns: str | None, format: str | None) -> "Iterator[Example]":  # noqa: A002
+    """What is to be predicted from: the lines or records of one file or of standard input, or the files themselves."""
+    from seqloom.data.formats import ending_format
+    from seqloom.data.sources import read_sources
+
+    files = list(data.file_sources) if len(data.sources) == 1 else []
+    if files and columns is None and format is None and all(ending_format(one) is None and one != "-" for one in given):
+        from seqloom.data.records import INPUT, Example, Origin
+
+        return (Example({files[0]: one}, None, Origin(INPUT, number)) for number, one in enumerate(given, start=1))
+    if len(given) > 1:
+        raise UsageError(f"predict: expected one file to read, found {len(given)}. Put them together, or run it for each")
+    placed = with_columns(data, columns)
+    return read_sources(
+        sys.stdin.buffer if given == ["-"] else given[0],
+        None if columns is None else placed.columns,
+        format=parse_format(format),
+        usual=data.columns,
+        sources=placed.sources,
+    )
 
 
 def _print(prediction: "Prediction", number: int, nbest: int, *, json: bool) -> None:

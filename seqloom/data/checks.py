@@ -6,6 +6,7 @@ Most checks ask one question of a whole chunk and look at its texts one by one o
 
 import re
 import unicodedata
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
@@ -18,6 +19,7 @@ SHOWN = 5
 
 TRAIN = "train"
 SIDES = ("source", "target")
+"""The sides of text pairs. The target comes last, whatever sources there are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +35,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """Some thousand examples of one split. `texts` are the examples' sides, `joined` the same with line ends between."""
+    """Some thousand examples of one split. `texts`: their sides that are text, `joined` the same with line ends between."""
 
     split: str
     examples: Sequence[Example]
@@ -41,13 +43,11 @@ class Chunk:
     joined: Mapping[str, str]
 
     @classmethod
-    def of(cls, split: str, examples: Sequence[Example]) -> "Chunk":
-        """Lay the sides of the examples out, each in a list of its own."""
-        texts = {
-            "source": [example.sources["source"] for example in examples],
-            "target": [example.target or "" for example in examples],
-        }
-        return cls(split, examples, texts, {side: "\n".join(texts[side]) for side in SIDES})
+    def of(cls, split: str, examples: Sequence[Example], sides: Sequence[str] = SIDES) -> "Chunk":
+        """Lay the sides of the examples that are text out, each in a list of its own."""
+        texts = {side: [example.sources[side] for example in examples] for side in sides[:-1]}
+        texts[sides[-1]] = [example.target or "" for example in examples]
+        return cls(split, examples, texts, {side: "\n".join(texts[side]) for side in sides})
 
 
 @dataclass(slots=True)
@@ -94,8 +94,8 @@ class Pattern:
 
     def see(self, chunk: Chunk) -> None:
         """Search each text of a side, if anything matches in that side at all."""
-        for side in SIDES:
-            if self.pattern.search(chunk.joined[side]):
+        for side, joined in chunk.joined.items():
+            if self.pattern.search(joined):
                 for example, text in zip(chunk.examples, chunk.texts[side], strict=True):
                     if match := self.pattern.search(text):
                         self.tally.add(f"{example.origin}: {abbreviated(_around(match))} in the {side}")
@@ -144,13 +144,12 @@ class NormalForms:
     """Finds text that is not in Unicode's composed form (NFC) on a side where other text is: one letter, two spellings."""
 
     def __init__(self) -> None:
-        self.tallies = {side: Tally() for side in SIDES}
-        self.composed = dict.fromkeys(SIDES, False)
+        self.tallies: defaultdict[str, Tally] = defaultdict(Tally)
+        self.composed: defaultdict[str, bool] = defaultdict(bool)
 
     def see(self, chunk: Chunk) -> None:
         """Count the texts that are not NFC, and remember whether any is NFC with composed letters."""
-        for side in SIDES:
-            joined = chunk.joined[side]
+        for side, joined in chunk.joined.items():
             if joined.isascii():
                 continue
             if unicodedata.is_normalized("NFC", joined):
@@ -183,14 +182,14 @@ class UnseenCharacters:
     """Finds characters of other splits that training never shows. Training must be seen first."""
 
     def __init__(self) -> None:
-        self.known: dict[str, set[str]] = {side: set() for side in SIDES}
+        self.known: defaultdict[str, set[str]] = defaultdict(set)
         self.unseen: dict[tuple[str, str], dict[str, str]] = {}
         self.trained = False
 
     def see(self, chunk: Chunk) -> None:
         """Collect the characters of training, or hold those of another split against them."""
-        for side in SIDES:
-            characters = set(chunk.joined[side]) - {"\n"}
+        for side, joined in chunk.joined.items():
+            characters = set(joined) - {"\n"}
             if chunk.split == TRAIN:
                 self.trained = True
                 self.known[side] |= characters
@@ -223,18 +222,20 @@ def _first_place(character: str, chunk: Chunk, side: str) -> str:
 
 
 class Copies:
-    """Counts pairs whose target repeats the source."""
+    """Counts pairs whose target repeats a source."""
 
     def __init__(self) -> None:
         self.tally = Tally()
         self.pairs = 0
 
     def see(self, chunk: Chunk) -> None:
-        """Compare the two sides of each pair."""
+        """Compare the sides of each pair."""
         self.pairs += len(chunk.examples)
-        for example, source, target in zip(chunk.examples, chunk.texts["source"], chunk.texts["target"], strict=True):
-            if source == target:
-                self.tally.add(f"{example.origin}: {abbreviated(source)}")
+        *sources, targets = chunk.texts.values()
+        for texts in sources:
+            for example, source, target in zip(chunk.examples, texts, targets, strict=True):
+                if source == target:
+                    self.tally.add(f"{example.origin}: {abbreviated(source)}")
 
     def findings(self) -> Iterator[Finding]:
         """Report the share; half of all pairs or more is a reason to look at the columns."""
@@ -257,9 +258,9 @@ class Headers:
         """Look at pairs that stand on a first line."""
         for example in chunk.examples:
             if example.origin.line == 1:
-                source, target = example.sources["source"], example.target or ""
-                if source.strip().lower() in self._NAMES and target.strip().lower() in self._NAMES:
-                    self.tally.add(f"{example.origin}: {abbreviated(source)}, {abbreviated(target)}")
+                cells, names = [*example.sources.values(), example.target or ""], self._NAMES | example.sources.keys()
+                if all(cell.strip().lower() in names for cell in cells):
+                    self.tally.add(f"{example.origin}: {', '.join(map(abbreviated, cells))}")
 
     def findings(self) -> Iterator[Finding]:
         """Report the files."""

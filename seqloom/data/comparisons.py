@@ -9,7 +9,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from seqloom.data.checks import SHOWN, SIDES, TRAIN, Finding, Severity, percent
+from seqloom.data.checks import SHOWN, TRAIN, Finding, Severity, percent
 from seqloom.data.ledger import Ledger, as_integers, as_lengths
 
 Ledgers = Mapping[str, Ledger]
@@ -124,7 +124,7 @@ def overlaps(ledgers: Ledgers) -> Iterator[Finding]:
 
 def unlikely_lengths(ledgers: Ledgers) -> Iterator[Finding]:
     """Find pairs of which one side is far too long for the other: often a wrong alignment."""
-    enough = {split: ledger for split, ledger in ledgers.items() if len(ledger) >= FEW}
+    enough = {split: ledger for split, ledger in ledgers.items() if len(ledger) >= FEW and len(ledger.sides) > 1}
     if not enough:
         return
     ratios = {split: _log_ratios(ledger) for split, ledger in enough.items()}
@@ -149,13 +149,15 @@ def unlikely_lengths(ledgers: Ledgers) -> Iterator[Finding]:
 
 def _log_ratios(ledger: Ledger) -> NDArray[np.float32]:
     """Logarithm of target length by source length; a few characters are added so that short texts may differ freely."""
-    source, target = (as_lengths(ledger.characters[side]).astype(np.float32) + 5 for side in SIDES)
-    return np.asarray(np.log(target / source), dtype=np.float32)
+    source, target = ledger.source_characters(), ledger.target_characters()
+    if source is None:
+        return np.zeros(0, dtype=np.float32)
+    return np.asarray(np.log((target.astype(np.float32) + 5) / (source.astype(np.float32) + 5)), dtype=np.float32)
 
 
 def _lengths_at(ledger: Ledger, place: int) -> str:
-    source, target = (ledger.characters[side][place] for side in SIDES)
-    return f"{ledger.origin(place)}: {source} characters against {target}"
+    *sources, target = (ledger.characters[side][place] for side in ledger.sides)
+    return f"{ledger.origin(place)}: {f'{sum(sources)} characters against {target}' if sources else f'{target} characters'}"
 
 
 def long_sides(ledgers: Ledgers, maximum_length: int) -> Iterator[Finding]:
@@ -163,7 +165,7 @@ def long_sides(ledgers: Ledgers, maximum_length: int) -> Iterator[Finding]:
     counts: dict[str, int] = {}
     examples: list[str] = []
     for split, ledger in ledgers.items():
-        longest = np.maximum(as_lengths(ledger.characters["source"]), as_lengths(ledger.characters["target"]))
+        longest = np.max([as_lengths(ledger.characters[side]) for side in ledger.sides], axis=0)
         places = np.flatnonzero(longest > maximum_length)
         if places.size:
             counts[split] = places.size

@@ -50,7 +50,9 @@ class Corpus:
     @property
     def files(self) -> tuple[Path, ...]:
         """Every file that the recipe names."""
-        vocabularies = (self.data.vocabularies.source, self.data.vocabularies.target)
+        data = self.data
+        sides = data.text_sources if data.vocabularies.shared else data.symbol_sides  # a shared one is named once
+        vocabularies = map(data.vocabulary_of, sides)
         own = tuple(Path(one.file) for one in vocabularies if isinstance(one, sections.VocabularyFile))
         return (*(path for split in SPLITS for path in _paths(getattr(self.data, split))), *own)
 
@@ -84,7 +86,7 @@ class Corpus:
             # A paragraph's end belongs to a running text, but a blank line is no sentence.
             return read_text(files, blank=self.data.text == "stream")
         data = self.data
-        return read_examples(files, format=data.format, columns=data.columns, source=data.sources.source)
+        return read_examples(files, format=data.format, columns=data.columns, sources=data.sources)
 
     def _shares(self) -> sections.Split:
         """The shares of `train` that go elsewhere: none for a split that has files of its own."""

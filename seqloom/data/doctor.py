@@ -5,7 +5,7 @@ has seen. A warning is worth a look. A note is worth knowing.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import islice
 from pathlib import Path
@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seqloom.data.checks import (
-    SIDES,
     TRAIN,
     Check,
     Chunk,
@@ -33,8 +32,8 @@ from seqloom.data.ledger import Ledger, as_lengths
 from seqloom.data.lines import BYTE_ORDER_MARK, DAMAGE, open_bytes
 from seqloom.data.records import Example, Problem, ProblemCode
 from seqloom.data.tables import FIRST_TWO
-from seqloom.data.vectors import TEXT
-from seqloom.recipe.sections import Aligned, Columns, Files, Source
+from seqloom.data.vectors import ONE_TEXT
+from seqloom.recipe.sections import TARGET, Aligned, Columns, Files, Source, TextSource
 
 __all__ = ["Diagnosis", "Finding", "Severity", "SplitSummary", "Spread", "examine"]
 
@@ -77,7 +76,7 @@ class Spread:
 
 @dataclass(frozen=True, slots=True)
 class SplitSummary:
-    """The size of a split, and the lengths of its sides (`source`, `target`) in characters and in words between spaces."""
+    """The size of a split, and the lengths of its sides that are text in characters and in words between spaces."""
 
     files: tuple[str, ...]
     pairs: int
@@ -117,10 +116,12 @@ def examine(
     format: Format = "auto",  # noqa: A002
     columns: Columns = FIRST_TWO,
     maximum_length: int = 500,
-    source: Source = TEXT,
+    sources: Mapping[str, Source] = ONE_TEXT,
     further: Iterable[Check] = (),
 ) -> Diagnosis:
-    """Examine the files of each split (`train`, `validation`, `test`). further: checks of what sources stand for.
+    """Examine the files of each split (`train`, `validation`, `test`).
+
+    sources: what they are, by name; further: checks of what they stand for.
 
     What a file holds never raises, however bad it is. A file that is not there does, as does a question that makes no sense.
     """
@@ -133,10 +134,11 @@ def examine(
     # missing is missed at once.
     ordered = sorted(splits, key=lambda name: name != TRAIN)
     streams = {
-        name: stream_examples(splits[name], format=format, columns=columns, report=collect, source=source) for name in ordered
+        name: stream_examples(splits[name], format=format, columns=columns, report=collect, sources=sources) for name in ordered
     }
+    sides = (*(name for name, source in sources.items() if isinstance(source, TextSource)), TARGET)
     checks: list[Check] = [*patterns(), NormalForms(), UnseenCharacters(), Copies(), Headers(), *further]
-    ledgers = {name: _read_split(name, stream, checks) for name, stream in streams.items()}
+    ledgers = {name: _read_split(name, stream, checks, sides) for name, stream in streams.items()}
 
     findings = [*_refused(problems), *compare(ledgers, maximum_length)]
     findings.extend(finding for check in checks for finding in check.findings())
@@ -145,11 +147,11 @@ def examine(
     return Diagnosis({name: _summary(splits[name], ledgers[name]) for name in splits}, tuple(findings))
 
 
-def _read_split(name: str, examples: Iterator[Example], checks: Iterable[Check]) -> Ledger:
-    """Show all examples of a split to the checks, and enter them in a ledger."""
-    ledger = Ledger()
+def _read_split(name: str, examples: Iterator[Example], checks: Iterable[Check], sides: Sequence[str]) -> Ledger:
+    """Show all examples of a split to the checks, and enter them in a ledger. sides: those that are text."""
+    ledger = Ledger(sides=sides)
     while some := list(islice(examples, _CHUNK)):
-        chunk = Chunk.of(name, some)
+        chunk = Chunk.of(name, some, sides)
         ledger.add(chunk)
         for check in checks:
             check.see(chunk)
@@ -165,8 +167,8 @@ def _summary(files: Files, ledger: Ledger) -> SplitSummary:
     return SplitSummary(
         _files_of(files),
         len(ledger),
-        {side: Spread.of(as_lengths(ledger.characters[side])) for side in SIDES},
-        {side: Spread.of(as_lengths(ledger.words[side])) for side in SIDES},
+        {side: Spread.of(as_lengths(ledger.characters[side])) for side in ledger.sides},
+        {side: Spread.of(as_lengths(ledger.words[side])) for side in ledger.sides},
     )
 
 

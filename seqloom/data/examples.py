@@ -4,17 +4,18 @@ Everything streams: no file is ever held in memory. Nothing is dropped: what can
 """
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Literal
 
 from seqloom.data.formats import Format, stream_examples, stream_text
 from seqloom.data.records import Example, Origin, Problem
 from seqloom.data.tables import FIRST_TWO
-from seqloom.data.vectors import TEXT
+from seqloom.data.vectors import ONE_TEXT
 from seqloom.errors import DataError
 from seqloom.recipe.sections import Columns, Files, Source, Split
 
-__all__ = ["Example", "Format", "Origin", "SplitName", "read_examples", "read_text", "split_of", "splitter"]
+__all__ = ["Example", "Format", "Origin", "SplitName", "grouped", "read_examples", "read_text", "split_of", "splitter"]
 
 SplitName = Literal["train", "validation", "test"]
 
@@ -24,14 +25,14 @@ def read_examples(
     *,
     format: Format = "auto",  # noqa: A002
     columns: Columns = FIRST_TWO,
-    source: Source = TEXT,
+    sources: Mapping[str, Source] = ONE_TEXT,
 ) -> Iterator[Example]:
-    """Read pairs from one or many files, one after the other, each with where it came from. source: what sources are.
+    """Read pairs from one or many files, one after the other, each with where it came from. sources: what they are, by name.
 
     Files that are missing are refused at once, all else when it is reached. An empty side is an error, as is a blank line,
     except at the very end of a file.
     """
-    return stream_examples(files, format=format, columns=columns, report=_refuse, source=source)
+    return stream_examples(files, format=format, columns=columns, report=_refuse, sources=sources)
 
 
 def read_text(files: Files, *, blank: bool) -> Iterator[Example]:
@@ -66,3 +67,11 @@ def splitter(seed: int, split: Split) -> Callable[[str], SplitName]:
         return "validation" if share < end_of_validation else "train"
 
     return place
+
+
+def grouped(examples: Iterable[Example]) -> list[Example]:
+    """Examples with the same sources and features as one, in the order in which they begin: all their targets are right."""
+    found: dict[tuple[object, ...], list[Example]] = {}
+    for example in examples:
+        found.setdefault((*example.sources.items(), *example.features), []).append(example)
+    return [replace(one, others=tuple(other.target or "" for other in others)) for one, *others in found.values()]

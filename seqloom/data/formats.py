@@ -1,6 +1,6 @@
 """From files to examples: what each format looks like. Every reader streams and hands what it cannot read to `report`."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import chain, zip_longest
 from pathlib import PurePath
 from typing import Literal
@@ -9,9 +9,9 @@ from seqloom.data.lines import Line, read_lines, require_file
 from seqloom.data.records import Blanks, Example, Origin, Problem, Report, empty_side, is_empty
 from seqloom.data.structured import read_jsonl, read_parquet
 from seqloom.data.tables import read_csv, read_tsv
-from seqloom.data.vectors import TEXT, checked
+from seqloom.data.vectors import ONE_TEXT, checked
 from seqloom.errors import UsageError
-from seqloom.recipe.sections import Aligned, Columns, Files, Source, VectorSource
+from seqloom.recipe.sections import Aligned, Columns, Files, Form, Source, form_of
 
 Format = Literal["auto", "tsv", "csv", "jsonl", "parquet", "text"]
 
@@ -32,15 +32,15 @@ def stream_examples(
     format: Format,  # noqa: A002
     columns: Columns,
     report: Report,
-    source: Source = TEXT,
+    sources: Mapping[str, Source] = ONE_TEXT,
 ) -> Iterator[Example]:
     """Read the examples of one or many files, one after the other. Missing files are refused at once, before reading."""
-    return checked(_stream(files, format, columns, report, source), source, report)
+    return checked(_stream(files, format, form_of(columns, sources), report), sources, report)
 
 
-def _stream(files: Files, format: Format, columns: Columns, report: Report, source: Source) -> Iterator[Example]:  # noqa: A002
+def _stream(files: Files, format: Format, form: Form, report: Report) -> Iterator[Example]:  # noqa: A002
     if isinstance(files, Aligned):
-        return _stream_aligned(files, format, columns, report)
+        return _stream_aligned(files, format, form, report)
     names = paths_of(files)
     if format == "text":
         raise UsageError(
@@ -51,7 +51,7 @@ def _stream(files: Files, format: Format, columns: Columns, report: Report, sour
         require_file(name)
     kinds = [format_of(name) if format == "auto" else format for name in names]
     pairs = zip(names, kinds, strict=True)
-    return chain.from_iterable(read_file(name, kind, columns, report, source) for name, kind in pairs)
+    return chain.from_iterable(read_file(name, kind, form, report) for name, kind in pairs)
 
 
 def paths_of(files: str | tuple[str, ...]) -> tuple[str, ...]:
@@ -79,18 +79,17 @@ def _ending(file: str) -> str:
     return PurePath(file.removesuffix(".gz")).suffix.lower()
 
 
-def read_file(file: str, kind: Format, columns: Columns, report: Report, source: Source = TEXT) -> Iterator[Example]:
+def read_file(file: str, kind: Format, form: Form, report: Report) -> Iterator[Example]:
     """Read one file of a known format."""
-    numbers = isinstance(source, VectorSource)
     match kind:
         case "tsv":
-            return read_tsv(file, columns, report)
+            return read_tsv(file, form, report)
         case "csv":
-            return read_csv(file, columns, report)
+            return read_csv(file, form, report)
         case "jsonl":
-            return read_jsonl(file, columns, report, numbers=numbers)
+            return read_jsonl(file, form, report)
         case "parquet":
-            return read_parquet(file, columns, report, numbers=numbers)
+            return read_parquet(file, form, report)
         case _:
             raise ValueError(f"{kind} is not the format of a single file")
 
@@ -116,10 +115,12 @@ def _read_text(file: str, blank: bool, report: Report) -> Iterator[Example]:
 # --- two aligned text files -----------------------------------------------------------------------------------------
 
 
-def _stream_aligned(files: Aligned, format: Format, columns: Columns, report: Report) -> Iterator[Example]:  # noqa: A002
+def _stream_aligned(files: Aligned, format: Format, form: Form, report: Report) -> Iterator[Example]:  # noqa: A002
     if format not in ("auto", "text"):
         raise UsageError(f"separate source and target files are plain text, but the format says {format}. Use auto or text")
-    if columns.weight is not None or columns.features:
+    if len(form.sources) > 1:
+        raise UsageError(f"aligned files hold one source, expected {' and '.join(form.sources)}. Use a table with all of them")
+    if form.weight is not None or form.features:
         raise UsageError("two aligned text files have no columns for a weight or features. Use the format tsv for those")
     sources, targets = paths_of(files.source), paths_of(files.target)
     if len(sources) != len(targets):
@@ -129,11 +130,13 @@ def _stream_aligned(files: Aligned, format: Format, columns: Columns, report: Re
         )
     for name in (*sources, *targets):
         require_file(name)
-    return chain.from_iterable(read_aligned(source, target, report) for source, target in zip(sources, targets, strict=True))
+    (name,) = form.sources
+    pairs = zip(sources, targets, strict=True)
+    return chain.from_iterable(read_aligned(source, target, report, name) for source, target in pairs)
 
 
-def read_aligned(source_file: str, target_file: str, report: Report) -> Iterator[Example]:
-    """Pair line i of one file with line i of the other. Origins name the source file."""
+def read_aligned(source_file: str, target_file: str, report: Report, name: str) -> Iterator[Example]:
+    """Pair line i of one file with line i of the other. Origins name the source file. name: of the source."""
     blanks = Blanks(source_file, report)
     sources, targets = read_lines(source_file, report), read_lines(target_file, report)
     for left, right in zip_longest(sources, targets):
@@ -152,7 +155,7 @@ def read_aligned(source_file: str, target_file: str, report: Report) -> Iterator
         if is_empty(source) or is_empty(target):
             report(_empty_line(source_file if is_empty(source) else target_file, is_empty(source), number))
         else:
-            yield Example({"source": source}, target, Origin(source_file, number))
+            yield Example({name: source}, target, Origin(source_file, number))
 
 
 def _empty_line(file: str, in_source: bool, number: int) -> Problem:

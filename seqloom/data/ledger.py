@@ -2,6 +2,7 @@
 
 from array import array
 from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 
@@ -14,7 +15,7 @@ from seqloom.data.records import Origin
 
 @dataclass(slots=True)
 class Ledger:
-    """Two hashes, four lengths and the line of every pair of a split.
+    """Two hashes, the lengths of both sides and the line of every pair of a split. sides: those that are text.
 
     The hashes are Python's own, of 64 bits: among 5 million pairs two different ones agree with a chance of 1 in a million.
     """
@@ -22,10 +23,15 @@ class Ledger:
     sources: "array[int]" = field(default_factory=lambda: array("q"))
     pairs: "array[int]" = field(default_factory=lambda: array("q"))
     lines: "array[int]" = field(default_factory=lambda: array("I"))
-    characters: dict[str, "array[int]"] = field(default_factory=lambda: {side: array("I") for side in SIDES})
-    words: dict[str, "array[int]"] = field(default_factory=lambda: {side: array("I") for side in SIDES})
     files: list[str] = field(default_factory=list)
     starts: list[int] = field(default_factory=list)
+    sides: Sequence[str] = SIDES
+    characters: dict[str, "array[int]"] = field(init=False)
+    words: dict[str, "array[int]"] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.characters = {side: array("I") for side in self.sides}
+        self.words = {side: array("I") for side in self.sides}
 
     def __len__(self) -> int:
         return len(self.lines)
@@ -37,12 +43,21 @@ class Ledger:
                 self.files.append(file)
                 self.starts.append(len(self.lines))
             self.lines.extend([example.origin.line for example in group])
-        keys = [hash((text, example.features)) for text, example in zip(chunk.texts["source"], chunk.examples, strict=True)]
+        keys = [hash((*example.sources.values(), example.features)) for example in chunk.examples]
         self.sources.extend(keys)
-        self.pairs.extend([hash((key, target)) for key, target in zip(keys, chunk.texts["target"], strict=True)])
-        for side in SIDES:
+        self.pairs.extend([hash((key, example.target)) for key, example in zip(keys, chunk.examples, strict=True)])
+        for side in self.sides:
             self.characters[side].extend(map(len, chunk.texts[side]))
             self.words[side].extend([len(text.split()) for text in chunk.texts[side]])
+
+    def source_characters(self) -> NDArray[np.uint32] | None:
+        """How many characters the sources of each pair have; None if none of them is text."""
+        lengths = [as_lengths(self.characters[side]) for side in self.sides[:-1]]
+        return np.sum(lengths, axis=0, dtype=np.uint32) if lengths else None
+
+    def target_characters(self) -> NDArray[np.uint32]:
+        """How many characters the target of each pair has."""
+        return as_lengths(self.characters[self.sides[-1]])
 
     def origin(self, place: int) -> Origin:
         """Say where the pair with this number came from."""

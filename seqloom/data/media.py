@@ -19,13 +19,13 @@ from typing import Any, Protocol, TypeVar
 
 import numpy.typing as npt
 
-from seqloom.data.records import abbreviated
+from seqloom.data.records import Origin, abbreviated
 from seqloom.errors import DataError
+from seqloom.recipe.sections import FileSource, ImageSource
 
 LARGEST_FILE = 1 << 30
 """The largest file that is read, in bytes: a member of an archive may say that it unpacks to more than fits anywhere."""
 
-_ARCHIVES = (".zip", ".tar")
 _COMPRESSED = (".tar.gz", ".tgz", ".tar.bz2", ".tbz", ".tar.xz", ".txz", ".tar.zst")
 
 
@@ -118,12 +118,6 @@ class MediaRoot(ABC):
         """The file of a name. Raises `MediaError` if there is none."""
 
 
-def archive_of(root: str | os.PathLike[str]) -> Path | None:
-    """The file that a root is, if it is an archive."""
-    path = Path(root)
-    return path if path.name.lower().endswith(_ARCHIVES) else None
-
-
 @dataclass(frozen=True)
 class _Folder(MediaRoot):
     """Files under a folder. confined: names that lead out of it are refused."""
@@ -199,3 +193,34 @@ def _member(name: str, members: dict[str, _Info], path: Path) -> _Info:
 def _require_inside(name: str, root: Path) -> None:
     if not name.strip() or name.startswith(("/", "\\")) or ".." in PurePosixPath(name.replace("\\", "/")).parts:
         raise MediaError(f"expected the name of a file inside {root}, found {abbreviated(name)}. Give it relative to the root")
+
+
+class MediaFinder:
+    """Finds the files that the examples of one source name.
+
+    Names in a table begin at the recipe's root, or at the folder of the table without one. What a person names directly, in
+    Python or on a command line, begins at the working folder.
+    """
+
+    def __init__(self, source: FileSource) -> None:
+        self._source = source
+        self._root: MediaRoot | None = None
+        self._folders: dict[str, MediaRoot] = {}
+
+    def find(self, name: str, origin: Origin) -> Media:
+        """The file that an example from the given place names. Raises `MediaError` if there is none."""
+        if self._source.root is not None and origin.is_table:
+            self._root = self._root or MediaRoot.open(self._source.root)
+            return self._root.resolve(name)
+        folder = str(Path(origin.file).parent)
+        if folder not in self._folders:
+            self._folders[folder] = MediaRoot.beside(origin.file)
+        return self._folders[folder].resolve(name)
+
+    def trouble(self, media: Media) -> str | None:
+        """What is wrong with a file as far as its header tells; None if nothing is."""
+        if not isinstance(self._source, ImageSource):
+            return None
+        from seqloom.data.images import check_header
+
+        return check_header(media)

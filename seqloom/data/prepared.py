@@ -1,11 +1,12 @@
 """Examples as memory-mapped symbol ids: made once per corpus and kept in a cache, so that 5 million pairs need little memory.
 
 One folder per corpus: a vocabulary `<name>.json` per side, and per split the ids of each side with offsets, weights, origins.
+A side that names files has, for the whole corpus, the files and their contents (`<name>.media.json`), and per example a number
+in the place of ids; the arrays of the files are kept elsewhere (`media_store`), since many corpora may share them.
 """
 
 import hashlib
 import json
-import os
 import shutil
 import sys
 import tempfile
@@ -13,7 +14,7 @@ import time
 import zlib
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,30 +22,37 @@ import numpy as np
 import numpy.typing as npt
 
 from seqloom.data.batches import Batch, FloatArray, IntArray, Padded, StreamBatch, StreamPlan
+from seqloom.data.cache import cache_folder
 from seqloom.data.corpus import SPLITS, Corpus, SplitName
 from seqloom.data.examples import Origin
-from seqloom.data.spool import SOURCE, TARGET, Chunk, Progress, Spool, smallest
+from seqloom.data.media import Frontend, Media, MediaFinder
+from seqloom.data.media_store import MediaSide, MediaStore
+from seqloom.data.spool import SOURCE, TARGET, Chunk, Progress, Spool, SpooledMedia, smallest
 from seqloom.data.vocabulary import Sequences, Vocabulary
 from seqloom.errors import DataError, RunError, WriteError
-from seqloom.recipe.sections import Data, VectorSource, VocabularyFile
+from seqloom.recipe.sections import Data, FileSource, VectorSource, VocabularyFile
 from seqloom.symbols import END
 
 __all__ = ["SOURCE", "TARGET", "Prepared", "PreparedSplit", "cache_folder", "prepare"]
 
-_VERSION = 4
+_VERSION = 5
 _DRAFT_SECONDS = 24 * 3600.0
 """A half-made preparation that nobody has touched for so long belongs to a process that was killed."""
 
 
 @dataclass(frozen=True)
 class PreparedSplit:
-    """One split, memory-mapped. sides: per side the flat ids (of vectors: rows of numbers) and the N + 1 offsets into them."""
+    """One split, memory-mapped. sides: per side the flat ids (of vectors: rows of numbers) and the N + 1 offsets into them.
+
+    media: the sides that are files. Their lengths are all alike, and decide nothing.
+    """
 
     sides: Mapping[str, tuple[npt.NDArray[Any], IntArray]]
     weights: FloatArray
     places: IntArray  # [N, 2]: file number, line
     files: Sequence[str]
     dropped: int
+    media: Mapping[str, MediaSide] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.weights)
@@ -57,6 +65,7 @@ class PreparedSplit:
     def batch(self, numbers: IntArray) -> Batch:
         """The examples of the given numbers, padded."""
         sources = {name: self._padded(name, numbers) for name in self.sides if name != TARGET}
+        sources |= {name: side.batch(numbers) for name, side in self.media.items()}
         origins = tuple(Origin(self.files[file], int(line)) for file, line in self.places[numbers])
         return Batch(sources, self._padded(TARGET, numbers), np.asarray(self.weights[numbers]), origins)
 
@@ -103,36 +112,33 @@ class Prepared:
     fingerprint: str
 
 
-def cache_folder() -> Path:
-    """Where prepared corpora are kept: $SEQLOOM_CACHE, or the user's cache folder."""
-    own = os.environ.get("SEQLOOM_CACHE")
-    if own:
-        return Path(own)
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "seqloom"
-
-
 def prepare(
-    corpus: Corpus, progress: Progress = lambda what, count: None, *, vocabularies: Mapping[str, Vocabulary] | None = None
+    corpus: Corpus,
+    progress: Progress = lambda what, count: None,
+    *,
+    vocabularies: Mapping[str, Vocabulary] | None = None,
+    frontends: Mapping[str, Frontend] | None = None,
 ) -> Prepared:
     """Open the prepared form of a corpus, making it first if its files or the way they are read have changed.
 
     vocabularies: those of a run that goes on. Building them anew would not do: no two trainings of unigram pieces agree.
+    frontends: what makes arrays of the sources that are files, by the source's name.
     """
     base, stamp = cache_folder() / "prepared", corpus.stamp()[:32]
     folder = base / f"{stamp}-{_VERSION}"
-    if vocabularies is not None:
-        if (folder / "prepared.json").exists() and _same(vocabularies, (opened := _open(folder)).vocabularies):
-            return opened
-        folder = base / f"{stamp}-{_key(vocabularies)}-{_VERSION}"
-    if not (folder / "prepared.json").exists():
-        try:
+    try:
+        if vocabularies is not None:
+            if _is_there(folder, corpus) and _same(vocabularies, (opened := _open(folder)).vocabularies):
+                return _with_media(opened, folder, corpus, frontends or {}, progress)
+            folder = base / f"{stamp}-{_key(vocabularies)}-{_VERSION}"
+        if not _is_there(folder, corpus):
             _make(corpus, folder, vocabularies, progress)
-        except OSError as problem:
-            raise WriteError(
-                f"{folder}: could not write the prepared data ({problem.strerror}). "
-                "Free some space, or name another folder in SEQLOOM_CACHE"
-            ) from problem
-    return _open(folder)
+        return _with_media(_open(folder), folder, corpus, frontends or {}, progress)
+    except OSError as problem:
+        raise WriteError(
+            f"{folder}: could not write the prepared data ({problem.strerror}). "
+            "Free some space, or name another folder in SEQLOOM_CACHE"
+        ) from problem
 
 
 def _same(some: Mapping[str, Vocabulary], others: Mapping[str, Vocabulary]) -> bool:
@@ -155,6 +161,9 @@ def _make(corpus: Corpus, folder: Path, given: Mapping[str, Vocabulary] | None, 
         fingerprint = corpus.fingerprint()
         with closing(Spool(corpus, draft / "spool", given or _from_files(corpus))) as spool:
             spool.read(progress)
+            fingerprint = _with_contents(fingerprint, spool.media)
+            for name, side in spool.media.items():
+                (draft / f"{name}.media.json").write_text(json.dumps(_listed(side)), encoding="utf-8")
             vocabularies = spool.vocabularies()
             for name, vocabulary in vocabularies.items():
                 (draft / f"{name}.json").write_text(vocabulary.to_json(), encoding="utf-8")
@@ -171,12 +180,11 @@ def _make(corpus: Corpus, folder: Path, given: Mapping[str, Vocabulary] | None, 
 
 def _from_files(corpus: Corpus) -> dict[str, Vocabulary]:
     """The vocabularies that the recipe takes from files."""
-    wanted = corpus.data.vocabularies
-    own = {SOURCE: wanted.source, TARGET: wanted.source if wanted.shared else wanted.target}
+    own = {name: corpus.data.vocabulary_of(name) for name in corpus.data.symbol_sides}
     return {
         name: Vocabulary.from_json(_text_of(section.file), where=section.file)
         for name, section in own.items()
-        if isinstance(section, VocabularyFile) and name in corpus.data.symbol_sides
+        if isinstance(section, VocabularyFile)
     }
 
 
@@ -217,8 +225,12 @@ class _SplitWriter:
         self._sides = {
             name: _SideWriter(folder / f"{name}.ids", smallest(vocabulary.size)) for name, vocabulary in vocabularies.items()
         }
-        if isinstance(data.sources.source, VectorSource):
-            self._sides[SOURCE] = _SideWriter(folder / f"{SOURCE}.ids", np.dtype(np.float32), data.sources.source.size)
+        for name in data.sides:
+            match data.sources.get(name):
+                case VectorSource(size=size):
+                    self._sides[name] = _SideWriter(folder / f"{name}.ids", np.dtype(np.float32), size)
+                case FileSource():
+                    self._sides[name] = _SideWriter(folder / f"{name}.ids", np.dtype(np.uint32))
         self._files: Mapping[str, int] = {}
         self._weights = [np.zeros(0, dtype=np.float32)]
         self._places = [np.zeros((0, 2), dtype=np.int64)]
@@ -262,14 +274,16 @@ def _write_splits(
     encoders = spool.encoders(vocabularies)
     writers: dict[SplitName, _SplitWriter] = {}
     running = corpus.data.text == "stream"
+    sources = [name for name in corpus.data.symbol_sides if name != TARGET]
     with ExitStack() as opened:
         for split in filter(corpus.has, SPLITS):
             writers[split] = _SplitWriter(folder / split, vocabularies, corpus.data)
             opened.callback(writers[split].close)
         for chunk in spool.chunks:
             sides = {name: encoder.encode(chunk.sides[name]) for name, encoder in encoders.items()}
-            if SOURCE in vocabularies:
-                sides[SOURCE] = vocabularies[SOURCE].framed(sides[SOURCE], _known_features(chunk, vocabularies[SOURCE]))
+            for name in sources:  # features stand before the first text
+                known = _known_features(chunk, vocabularies[name]) if name == sources[0] else [()] * len(chunk.weights)
+                sides[name] = vocabularies[name].framed(sides[name], known)
             if running:
                 sides[TARGET] = _with_ends(sides[TARGET])
             writers[chunk.split].write(chunk, sides)
@@ -307,6 +321,89 @@ def _open(folder: Path) -> Prepared:
             f"{folder}: the prepared data is damaged ({problem}). Delete this folder; it will be made again"
         ) from problem
     return Prepared(vocabularies, splits, str(body["fingerprint"]))
+
+
+# --- files ----------------------------------------------------------------------------------------------------------
+
+
+def _listed(side: SpooledMedia) -> dict[str, object]:
+    """What is kept of the files of a side: each with its first place, size and stamp; and all distinct contents."""
+    files = [[one.media.name, one.origin.file, one.origin.line, one.media.size, one.media.stamp] for one in side.files]
+    return {"files": files, "numbers": [one.content for one in side.files], "contents": side.contents}
+
+
+def _with_contents(fingerprint: str, media: Mapping[str, SpooledMedia]) -> str:
+    """The fingerprint of tables and of the files that they name."""
+    if not media:
+        return fingerprint
+    contents = [content for side in media.values() for content in side.contents]
+    return hashlib.sha256("\n".join([fingerprint, *contents]).encode()).hexdigest()
+
+
+def _is_there(folder: Path, corpus: Corpus) -> bool:
+    """Whether a corpus is prepared, and the files that it names are as they were. If they are not, it is forgotten."""
+    if not (folder / "prepared.json").exists():
+        return False
+    for name, source in corpus.data.file_sources.items():
+        finder = MediaFinder(source)
+        for media, origin, size, stamp in _named_files(folder, name):
+            try:
+                found = finder.find(media, origin)
+            except DataError as problem:
+                raise DataError(f"{origin}: {problem}") from problem
+            if (found.size, found.stamp) != (size, stamp):
+                shutil.rmtree(folder)
+                return False
+    return True
+
+
+def _named_files(folder: Path, side: str) -> list[tuple[str, Origin, int, int]]:
+    body = json.loads((folder / f"{side}.media.json").read_text(encoding="utf-8"))
+    return [(name, Origin(file, line), size, stamp) for name, file, line, size, stamp in body["files"]]
+
+
+def _with_media(
+    prepared: Prepared, folder: Path, corpus: Corpus, frontends: Mapping[str, Frontend], progress: Progress
+) -> Prepared:
+    """Put the arrays of files behind the numbers that stand for them; those that nobody made yet are made now."""
+    sides = {
+        name: _stored(folder, name, MediaFinder(source), frontends[name], progress)
+        for name, source in corpus.data.file_sources.items()
+    }
+    if not sides:
+        return prepared
+    splits = {}
+    for split_name, split in prepared.splits.items():
+        media = {name: replace(side, numbers=split.sides[name][0]) for name, side in sides.items()}
+        symbols = {name: side for name, side in split.sides.items() if name not in media}
+        splits[split_name] = replace(split, sides=symbols, media=media)
+    return replace(prepared, splits=splits)
+
+
+def _stored(folder: Path, side: str, finder: MediaFinder, frontend: Frontend, progress: Progress) -> MediaSide:
+    """The arrays of all files of a side, without the numbers of any split."""
+    body, store = json.loads((folder / f"{side}.media.json").read_text(encoding="utf-8")), MediaStore(frontend)
+    if not all(content in store for content in body["contents"]):
+        origins = {
+            body["contents"][number]: (name, origin)
+            for (name, origin, _, _), number in zip(_named_files(folder, side), body["numbers"], strict=True)
+        }
+        files = {content: finder.find(name, origin) for content, (name, origin) in origins.items()}
+        try:
+            store.fill(files, lambda count: progress(f"making arrays of {side}", count))
+        except DataError:
+            _find_culprit(frontend, [(media, origins[content][1]) for content, media in files.items() if content not in store])
+            raise
+    return MediaSide(np.zeros(0, dtype=np.int64), store.rows(body["contents"]), store.arrays())
+
+
+def _find_culprit(frontend: Frontend, files: Sequence[tuple[Media, Origin]]) -> None:
+    """Say which of some files a frontend cannot read, and where it is named. It may look at several at once."""
+    for media, origin in files:
+        try:
+            list(frontend.arrays([media]))
+        except DataError as problem:
+            raise DataError(f"{origin}: {problem}") from problem
 
 
 def _checksum(path: Path) -> int:

@@ -22,6 +22,10 @@ ProblemCode = Literal[
 ]
 
 
+INPUT, STDIN = "input", "<stdin>"
+"""The files of origins that are no files: what Python callers and command lines hand over, and what comes through a pipe."""
+
+
 @dataclass(frozen=True, slots=True)
 class Origin:
     """A place in a file. Lines count from 1 (rows, in Parquet); line 0 is the file as a whole."""
@@ -29,19 +33,28 @@ class Origin:
     file: str
     line: int
 
+    @property
+    def is_table(self) -> bool:
+        """Whether a file says it, not a person directly."""
+        return self.file not in (INPUT, STDIN)
+
     def __str__(self) -> str:
         return f"{self.file}:{self.line}" if self.line else self.file
 
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """One pair to learn from, or one source to predict from (then `target` is None)."""
+    """One pair to learn from, or sources to predict from (then `target` is None).
+
+    sources: by name; a vector is its numbers, a file its name. others: further targets that are as right, to be judged by.
+    """
 
     sources: Mapping[str, str]
     target: str | None
     origin: Origin
     weight: float = 1.0
     features: tuple[str, ...] = ()
+    others: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +87,7 @@ def is_empty(text: str) -> bool:
 
 
 def empty_side(side: str, origin: Origin) -> Problem:
-    """Say that one side of a pair is missing."""
+    """Say that one side of an example is missing."""
     return Problem("empty-side", origin, f"expected text in the {side}, found none. Fill it in or remove the pair.")
 
 

@@ -3,17 +3,18 @@
 Everything streams, and a line from a pipe is there as soon as it is written.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from seqloom.data.formats import Format, ending_format
 from seqloom.data.lines import ByteStream, Line, lines_of, read_lines
-from seqloom.data.records import Example, Origin, Problem, is_empty
+from seqloom.data.records import STDIN, Example, Origin, Problem, is_empty
 from seqloom.data.structured import jsonl_sources, parquet_sources
 from seqloom.data.tables import FIRST_TWO, Layout, Row, csv_rows, has_header, tsv_rows
-from seqloom.data.vectors import TEXT, checked
+from seqloom.data.vectors import ONE_TEXT, checked
 from seqloom.errors import DataError, UsageError
-from seqloom.recipe.sections import Columns, Source, VectorSource
+from seqloom.recipe.sections import Columns, Form, Source, form_of
 
 
 def read_sources(
@@ -22,50 +23,48 @@ def read_sources(
     *,
     format: Format = "auto",  # noqa: A002
     usual: Columns = FIRST_TWO,
-    source: Source = TEXT,
+    sources: Mapping[str, Source] = ONE_TEXT,
 ) -> Iterator[Example]:
     """Read sources from a file or an open binary stream. A target is kept if it is given, features too.
 
     The ending tells CSV, JSON lines and Parquet; anything else is text: a whole line is the source, or with `columns` lines
-    are tab-separated. usual: the columns to look in if none are named, in all formats but text. source: what sources are.
+    are tab-separated. Several sources do not go on a line: then a stream holds JSON lines, and a file with any other ending is
+    tab-separated. usual: the columns to look in if none are named, in all formats but text. sources: what they are, by name.
     """
-    found = _read(place, columns, format, usual, numbers=isinstance(source, VectorSource))
-    return checked(found, source, _refuse, blank=True)
+    file = str(place) if isinstance(place, str | Path) else STDIN
+    kind = _kind(file, columns, len(sources)) if format == "auto" else format
+    form = form_of(columns or usual, sources)
+    if kind == "text" and columns is not None:
+        raise UsageError(f"{file}: plain text has no columns, its lines are the sources. Leave the columns out, or use tsv")
+    return checked(_read(place, file, kind, form), sources, _refuse, blank=True)
 
 
-def _read(
-    place: str | Path | ByteStream,
-    columns: Columns | None,
-    format: Format,  # noqa: A002
-    usual: Columns,
-    *,
-    numbers: bool,
-) -> Iterator[Example]:
-    file = str(place) if isinstance(place, str | Path) else "<stdin>"
-    kind = _kind(file, columns) if format == "auto" else format
+def _read(place: str | Path | ByteStream, file: str, kind: Format, form: Form) -> Iterator[Example]:
     if kind == "parquet":
-        return parquet_sources(_path(place), columns or usual, _refuse, numbers=numbers)
+        return parquet_sources(_path(place), form, _refuse)
     lines = read_lines(file, _refuse) if isinstance(place, str | Path) else lines_of(place, file, _refuse)
     match kind:
         case "text":
-            return _plain_sources(file, lines, columns)
+            return _plain_sources(file, lines, form)
         case "jsonl":
-            return jsonl_sources(file, lines, columns or usual, _refuse, numbers=numbers)
+            return jsonl_sources(file, lines, form, _refuse)
         case "csv":
-            return _table_sources(file, csv_rows(file, lines, _refuse), columns or usual, "comma-separated")
+            return _table_sources(file, csv_rows(file, lines, _refuse), form, "comma-separated")
         case _:
-            return _table_sources(file, tsv_rows(lines), columns or usual, "tab-separated")
+            return _table_sources(file, tsv_rows(lines), form, "tab-separated")
 
 
 def _refuse(problem: Problem) -> None:
     raise DataError(str(problem))
 
 
-def _kind(file: str, columns: Columns | None) -> Format:
+def _kind(file: str, columns: Columns | None, count: int) -> Format:
     found = ending_format(file)
     if found in ("csv", "jsonl", "parquet"):
         return found
-    return "text" if columns is None else "tsv"
+    if columns is not None:
+        return "tsv"
+    return "text" if count == 1 else "jsonl" if file == STDIN else "tsv"
 
 
 def _path(place: str | Path | ByteStream) -> str:
@@ -75,37 +74,44 @@ def _path(place: str | Path | ByteStream) -> str:
     raise UsageError("Parquet cannot be read from standard input. Name the file")
 
 
-def _plain_sources(file: str, lines: Iterator[Line], columns: Columns | None) -> Iterator[Example]:
-    if columns is not None:
-        raise UsageError(f"{file}: plain text has no columns, its lines are the sources. Leave the columns out, or use tsv")
-    return (Example({"source": line or ""}, None, Origin(file, number)) for number, line in lines)
+def _plain_sources(file: str, lines: Iterator[Line], form: Form) -> Iterator[Example]:
+    if len(form.sources) > 1:
+        raise UsageError(
+            f"{file}: a line of plain text is one source, and this model reads {' and '.join(form.sources)}. "
+            "Use a table, or JSON lines with these keys"
+        )
+    (name,) = form.sources
+    return (Example({name: line or ""}, None, Origin(file, number)) for number, line in lines)
 
 
-def _table_sources(file: str, rows: Iterator[Row], columns: Columns, separated: str) -> Iterator[Example]:
-    layout = _layout(file, rows, columns)
+def _table_sources(file: str, rows: Iterator[Row], form: Form, separated: str) -> Iterator[Example]:
+    layout = _layout(file, rows, form)
+    last = max(layout.sources.values())
     for number, cells in rows:
         origin = Origin(file, number)
-        if layout.source < len(cells):
-            source = cells[layout.source]
+        if last < len(cells):
+            sources = layout.sources_in(cells)
         elif is_empty("".join(cells)):
-            source = ""
+            sources = dict.fromkeys(layout.sources, "")
         else:
-            expected = f"expected at least {layout.source + 1} {separated} columns, found {len(cells)}"
-            raise DataError(f"{origin}: {expected}. Put the source into column {layout.source + 1}, or name its column.")
+            expected = f"expected at least {last + 1} {separated} columns, found {len(cells)}"
+            name = next(name for name, place in layout.sources.items() if place == last)
+            raise DataError(f"{origin}: {expected}. Put the {name} into column {last + 1}, or name its column.")
         target = cells[layout.target] if layout.target < len(cells) else ""
-        yield Example({"source": source}, None if is_empty(target) else target, origin, 1.0, layout.features_in(cells))
+        yield Example(sources, None if is_empty(target) else target, origin, 1.0, layout.features_in(cells))
 
 
-def _layout(file: str, rows: Iterator[Row], columns: Columns) -> Layout:
+def _layout(file: str, rows: Iterator[Row], form: Form) -> Layout:
     """Find the columns; a header need not have those that prediction can do without."""
-    if not has_header(columns):
-        return Layout.numbered(columns.model_copy(update={"weight": None}))
+    if not has_header(form):
+        return Layout.numbered(replace(form, weight=None))
     for number, header in rows:
         absent = len(header) + 1
-        wanted = Columns(
-            source=columns.source,
-            target=columns.target if columns.target in header or isinstance(columns.target, int) else absent,
-            features=tuple(name for name in columns.features if isinstance(name, int) or name in header),
+        wanted = replace(
+            form,
+            target=form.target if form.target in header or isinstance(form.target, int) else absent,
+            weight=None,
+            features=tuple(name for name in form.features if isinstance(name, int) or name in header),
         )
         try:
             return Layout.named(wanted, header)
@@ -115,4 +121,4 @@ def _layout(file: str, rows: Iterator[Row], columns: Columns) -> Layout:
                 f"{Origin(file, number)}: expected a header line with one column named {missing}, found {found}. "
                 "Add the header, or number the columns from 1."
             ) from None
-    return Layout.numbered(FIRST_TWO)
+    return Layout({name: number for number, name in enumerate(form.sources)}, len(form.sources), None, ())

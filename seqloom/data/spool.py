@@ -15,18 +15,22 @@ import numpy.typing as npt
 
 from seqloom.data.batches import FloatArray, IntArray
 from seqloom.data.corpus import Corpus, SplitName
-from seqloom.data.examples import Example
+from seqloom.data.examples import Example, Origin
+from seqloom.data.media import Media, MediaFinder
 from seqloom.data.vectors import parse_vector
 from seqloom.data.vocabulary import Sequences, Vocabulary, VocabularyBuilder, parts_of, sample_size, splits_at_spaces
+from seqloom.errors import DataError
 from seqloom.recipe import sections
+from seqloom.recipe.sections import SOURCE, TARGET
 
-SOURCE = "source"
-TARGET = "target"
+__all__ = ["SOURCE", "TARGET", "Chunk", "Progress", "Spool", "SpooledMedia", "smallest"]
 
 Progress = Callable[[str, int], None]
 """Called now and then with what is being done and how many examples are done."""
 
 _CHUNK = 16384
+_SHOWN = 5
+"""So many files that cannot be read are named at once."""
 _VOLUME_PARTS = 250_000
 _VOLUME_CHARACTERS = 4_000_000
 """A volume that has so many parts, or so many characters in them, is full: some 50 MB, its ids included."""
@@ -163,6 +167,77 @@ class SpooledVectors:
         self._stream.close()
 
 
+@dataclass(frozen=True)
+class NamedFile:
+    """A file that examples name: where it was named first, and which of the distinct contents it has."""
+
+    media: Media
+    origin: Origin
+    content: int
+
+
+class SpooledMedia:
+    """The files that the examples of one side name, of all splits: numbers of distinct contents. All files are looked at."""
+
+    def __init__(self, folder: Path, source: sections.FileSource) -> None:
+        folder.mkdir()
+        self._stream = (folder / "numbers").open("w+b")
+        self._finder = MediaFinder(source)
+        self._contents: dict[str, int] = {}
+        self._numbers: dict[tuple[str, str], int] = {}
+        self._problems: list[str] = []
+        self.files: list[NamedFile] = []
+
+    def add(self, texts: Sequence[str], files: Sequence[str], lines: Sequence[int]) -> Stretch:
+        """Write down a chunk of names, given with the files and lines that they stand in."""
+        start = self._stream.tell()
+        numbers = [self._number(text, file, line) for text, file, line in zip(texts, files, lines, strict=True)]
+        self._stream.write(np.asarray(numbers, dtype=np.uint32).tobytes())
+        return Stretch(0, start, np.dtype(np.uint32), len(texts), len(texts))
+
+    def _number(self, name: str, file: str, line: int) -> int:
+        key = (str(Path(file).parent), name)
+        if key not in self._numbers:
+            self._numbers[key] = self._look(name, Origin(file, line))
+        return self._numbers[key]
+
+    def _look(self, name: str, origin: Origin) -> int:
+        """The number of a file's content. A file with something wrong is remembered, and its number means nothing."""
+        try:
+            media = self._finder.find(name, origin)
+            trouble = self._finder.trouble(media)
+            content = self._contents.setdefault(media.content_hash, len(self._contents))
+        except DataError as problem:
+            trouble, content = str(problem), 0
+        if trouble is not None:
+            self._problems.append(f"{origin}: {trouble}")
+            return 0
+        self.files.append(NamedFile(media, origin, content))
+        return content
+
+    def end_volume(self) -> None:
+        """All files were named: refuse the examples if some cannot be read."""
+        if self._problems:
+            few = self._problems[:_SHOWN]
+            more = f"\n  and {len(self._problems) - _SHOWN:,} more" if len(self._problems) > _SHOWN else ""
+            raise DataError(few[0] if len(self._problems) == 1 else "\n  ".join(["files cannot be read:", *few]) + more)
+
+    @property
+    def contents(self) -> list[str]:
+        """The hashes of the distinct contents, in the order of their numbers."""
+        return list(self._contents)
+
+    def encode(self, stretch: Stretch) -> Sequences:
+        """A chunk's numbers, one for each example."""
+        self._stream.seek(stretch.start)
+        numbers = np.frombuffer(self._stream.read(stretch.texts * 4), dtype=np.uint32)
+        return Sequences(numbers, np.ones(stretch.texts, dtype=np.int64))
+
+    def close(self) -> None:
+        """Close the file."""
+        self._stream.close()
+
+
 class SideEncoder:
     """Encodes the chunks of a spooled side in the order in which they were added, a volume's parts at a time."""
 
@@ -178,6 +253,9 @@ class SideEncoder:
             self._volume = stretch.volume
             self._encoded = self._vocabulary.encode_parts(self._side.parts(stretch.volume))
         return self._encoded.chained(*self._side.read(stretch))
+
+
+AnySide = SpooledSide | SpooledVectors | SpooledMedia
 
 
 @dataclass
@@ -209,24 +287,24 @@ class Spool:
         self._corpus = corpus
         self._given = given
         self._builders: dict[str, VocabularyBuilder] = {}
-        self.sides: dict[str, SpooledSide | SpooledVectors] = {
-            name: self._side(name, folder / name) for name in corpus.data.sides
-        }
+        self.sides: dict[str, AnySide] = {name: self._side(name, folder / name) for name in corpus.data.sides}
         self._features: set[str] = set()
         self.chunks: list[Chunk] = []
 
-    def _side(self, name: str, folder: Path) -> SpooledSide | SpooledVectors:
-        source = self._corpus.data.sources.source
-        if name == SOURCE and isinstance(source, sections.VectorSource):
-            return SpooledVectors(folder, source.size)
+    def _side(self, name: str, folder: Path) -> "AnySide":
+        data = self._corpus.data
+        match data.sources.get(name):
+            case sections.VectorSource(size=size):
+                return SpooledVectors(folder, size)
+            case sections.FileSource() as source:
+                return SpooledMedia(folder, source)
         if name in self._given:
             return SpooledSide(folder, by_words=self._given[name].by_words, builder=None, sample=0)
-        wanted = self._corpus.data.vocabularies
-        section = wanted.source if wanted.shared or name == SOURCE else wanted.target
+        wanted, section = data.vocabularies, data.vocabulary_of(name)
         if isinstance(section, sections.VocabularyFile):
             raise TypeError(section)  # it is among the given ones
         shared = wanted.shared and name == TARGET
-        self._builders[name] = self._builders[SOURCE] if shared else VocabularyBuilder(section)
+        self._builders[name] = self._builders[data.text_sources[0]] if shared else VocabularyBuilder(section)
         return SpooledSide(
             folder,
             by_words=splits_at_spaces(section),
@@ -243,7 +321,7 @@ class Spool:
             places = np.empty((len(columns.lines), 2), dtype=np.int64)
             places[:, 0] = [numbers.setdefault(file, len(numbers)) for file in columns.files]
             places[:, 1] = columns.lines
-            sides = {name: self.sides[name].add(texts, split) for name, texts in columns.sides.items()}
+            sides = {name: self._add(name, columns, split) for name in columns.sides}
             if split == "train":
                 self._features.update(*columns.features)
             weights = np.asarray(columns.weights, dtype=np.float32)
@@ -253,6 +331,17 @@ class Spool:
             progress("reading the data", done)
         for side in self.sides.values():
             side.end_volume()
+
+    def _add(self, name: str, columns: _Columns, split: SplitName) -> Stretch:
+        side, texts = self.sides[name], columns.sides[name]
+        if isinstance(side, SpooledMedia):
+            return side.add(texts, columns.files, columns.lines)
+        return side.add(texts, split)
+
+    @property
+    def media(self) -> dict[str, SpooledMedia]:
+        """The sides that are files, by name."""
+        return {name: side for name, side in self.sides.items() if isinstance(side, SpooledMedia)}
 
     def _columns(self) -> Iterator[tuple[SplitName, _Columns]]:
         """The examples in chunks of one split each."""
@@ -267,17 +356,18 @@ class Spool:
     def vocabularies(self) -> dict[str, Vocabulary]:
         """The vocabularies of all sides, the given ones and those built from the training split alone."""
         found: dict[str, Vocabulary] = dict(self._given)
+        first = self._corpus.data.symbol_sides[0]
         for name, builder in self._builders.items():
-            if name == TARGET and builder is self._builders.get(SOURCE):
-                found[name] = found[SOURCE]
+            if name == TARGET and builder is self._builders.get(first) and first != TARGET:
+                found[name] = found[first]
             else:
-                found[name] = builder.build().with_features(sorted(self._features) if name == SOURCE else ())
+                found[name] = builder.build().with_features(sorted(self._features) if name == first != TARGET else ())
         return {name: found[name] for name in self._corpus.data.symbol_sides}
 
-    def encoders(self, vocabularies: Mapping[str, Vocabulary]) -> dict[str, "SideEncoder | SpooledVectors"]:
+    def encoders(self, vocabularies: Mapping[str, Vocabulary]) -> dict[str, "SideEncoder | SpooledVectors | SpooledMedia"]:
         """What encodes the chunks of each side."""
         return {
-            name: side if isinstance(side, SpooledVectors) else SideEncoder(side, vocabularies[name])
+            name: SideEncoder(side, vocabularies[name]) if isinstance(side, SpooledSide) else side
             for name, side in self.sides.items()
         }
 

@@ -4,7 +4,7 @@ import gzip
 import json
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
@@ -24,26 +24,26 @@ from seqloom.data.records import (
 )
 from seqloom.data.vectors import as_text
 from seqloom.errors import MissingExtraError
-from seqloom.recipe.sections import Columns
+from seqloom.recipe.sections import Form, VectorSource
 
 _JSON_NAMES = {type(None): "null", bool: "a truth value", int: "a number", float: "a number", list: "a list", dict: "an object"}
 
 
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """Under which names a record holds the parts of an example. numbers: whether its source may be a list of numbers."""
+    """Under which keys a record holds the parts of an example. sources: by name; numbers: what may be a list of them."""
 
-    source: str
+    sources: Mapping[str, str]
     target: str
     weight: str | None
     features: tuple[str, ...]
-    numbers: bool = False
+    numbers: Collection[str] = ()
 
     @property
     def all(self) -> list[str]:
         """Every name, each once."""
         weight = () if self.weight is None else (self.weight,)
-        return list(dict.fromkeys((self.source, self.target, *weight, *self.features)))
+        return list(dict.fromkeys((*self.sources.values(), self.target, *weight, *self.features)))
 
 
 _Build = Callable[[Mapping[str, object], Keys, Origin, Report], Example | None]
@@ -62,33 +62,36 @@ def example_of(record: Mapping[str, object], keys: Keys, origin: Origin, report:
     """Build an example from named values; a value that does not fit is reported."""
     try:
         record = _with_text(record, keys)
-        source, target = _side(record, keys.source, "source", origin), _side(record, keys.target, "target", origin)
+        sources = {name: _side(record, key, name, origin) for name, key in keys.sources.items()}
+        target = _side(record, keys.target, "target", origin)
         weight = 1.0 if keys.weight is None else _weight(record, keys.weight, origin)
         features = tuple(feature for key in keys.features for feature in _features(record, key, origin))
     except _RefusedError as refused:
         report(refused.problem)
         return None
-    return Example({"source": source}, target, origin, weight, features)
+    return Example(sources, target, origin, weight, features)
 
 
 def source_of(record: Mapping[str, object], keys: Keys, origin: Origin, report: Report) -> Example | None:
-    """Build what is to be predicted from: only the source must be there, and it may be empty or null."""
+    """Build what is to be predicted from: only the sources must be there, and they may be empty or null."""
     try:
-        value = _value(_with_text(record, keys), keys.source, origin)
-        source = "" if value is None else _text(value, keys.source, origin)
+        values = {key: _value(_with_text(record, keys), key, origin) for key in keys.sources.values()}
+        sources = {name: "" if values[key] is None else _text(values[key], key, origin) for name, key in keys.sources.items()}
         given = record.get(keys.target)
         target = None if given is None or is_empty(text := _text(given, keys.target, origin)) else text
         features = tuple(feature for key in keys.features for feature in _features(record, key, origin))
     except _RefusedError as refused:
         report(refused.problem)
         return None
-    return Example({"source": source}, target, origin, 1.0, features)
+    return Example(sources, target, origin, 1.0, features)
 
 
 def _with_text(record: Mapping[str, object], keys: Keys) -> Mapping[str, object]:
-    """The record with its vector as text, if it has one."""
-    text = as_text(record.get(keys.source)) if keys.numbers else None
-    return record if text is None else {**record, keys.source: text}
+    """The record with its vectors as text, if it has any."""
+    if not keys.numbers:
+        return record
+    texts = {key: as_text(record.get(key)) for key in keys.numbers}
+    return {**record, **{key: text for key, text in texts.items() if text is not None}}
 
 
 def _side(record: Mapping[str, object], key: str, side: str, origin: Origin) -> str:
@@ -142,9 +145,9 @@ def _text(value: object, key: str, origin: Origin) -> str:
 # --- JSON lines -----------------------------------------------------------------------------------------------------
 
 
-def read_jsonl(file: str, columns: Columns, report: Report, *, numbers: bool = False) -> Iterator[Example]:
-    """Read one JSON object from each line. numbers: the source may be a list of numbers."""
-    keys = _json_keys(columns, numbers)
+def read_jsonl(file: str, form: Form, report: Report) -> Iterator[Example]:
+    """Read one JSON object from each line. A vector may be a list of numbers."""
+    keys = _json_keys(form)
     blanks = Blanks(file, report)
     for number, line in read_lines(file, report):
         if line is None:
@@ -160,27 +163,31 @@ def read_jsonl(file: str, columns: Columns, report: Report, *, numbers: bool = F
             yield example
 
 
-def jsonl_sources(
-    file: str, lines: Iterator[Line], columns: Columns, report: Report, *, numbers: bool = False
-) -> Iterator[Example]:
+def jsonl_sources(file: str, lines: Iterator[Line], form: Form, report: Report) -> Iterator[Example]:
     """Read what is to be predicted from. A blank line is an empty source, so that it keeps its place."""
-    keys = _json_keys(columns, numbers)
+    keys = _json_keys(form)
+    blank = dict.fromkeys(keys.sources.values(), "")
     for number, line in lines:
         origin = Origin(file, number)
-        record = {keys.source: ""} if is_empty(line or "") else _json_object(line or "", origin, report)
+        record = blank if is_empty(line or "") else _json_object(line or "", origin, report)
         if record is not None and (example := source_of(record, keys, origin, report)):
             yield example
 
 
-def _json_keys(columns: Columns, numbers: bool) -> Keys:
-    """Numbers mean nothing here: the keys are then source, target, weight, features."""
+def _json_keys(form: Form) -> Keys:
+    """Numbers mean nothing here: the keys are then the sources' names, target, weight, features."""
+    sources = {name: column if isinstance(column, str) else name for name, column in form.columns.items()}
     return Keys(
-        columns.source if isinstance(columns.source, str) else "source",
-        columns.target if isinstance(columns.target, str) else "target",
-        "weight" if isinstance(columns.weight, int) else columns.weight,
-        tuple(dict.fromkeys(key if isinstance(key, str) else "features" for key in columns.features)),
-        numbers,
+        sources,
+        form.target if isinstance(form.target, str) else "target",
+        "weight" if isinstance(form.weight, int) else form.weight,
+        tuple(dict.fromkeys(key if isinstance(key, str) else "features" for key in form.features)),
+        _vectors(form, sources),
     )
+
+
+def _vectors(form: Form, keys: Mapping[str, str]) -> list[str]:
+    return [keys[name] for name, source in form.sources.items() if isinstance(source, VectorSource)]
 
 
 def _json_object(line: str, origin: Origin, report: Report) -> dict[str, object] | None:
@@ -201,18 +208,18 @@ def _json_object(line: str, origin: Origin, report: Report) -> dict[str, object]
 # --- Parquet --------------------------------------------------------------------------------------------------------
 
 
-def read_parquet(file: str, columns: Columns, report: Report, *, numbers: bool = False) -> Iterator[Example]:
-    """Read the rows of a Parquet file, a batch at a time. Origins count rows from 1. numbers: as in `read_jsonl`."""
-    return _read_parquet(file, columns, example_of, lambda keys: keys.all, report, numbers)
+def read_parquet(file: str, form: Form, report: Report) -> Iterator[Example]:
+    """Read the rows of a Parquet file, a batch at a time. Origins count rows from 1. A vector may be a list of numbers."""
+    return _read_parquet(file, form, example_of, lambda keys: keys.all, report)
 
 
-def parquet_sources(file: str, columns: Columns, report: Report, *, numbers: bool = False) -> Iterator[Example]:
+def parquet_sources(file: str, form: Form, report: Report) -> Iterator[Example]:
     """Read what is to be predicted from; columns that prediction can do without may be missing."""
-    return _read_parquet(file, columns, source_of, lambda keys: [keys.source], report, numbers)
+    return _read_parquet(file, form, source_of, lambda keys: list(keys.sources.values()), report)
 
 
 def _read_parquet(
-    file: str, columns: Columns, build: _Build, required: Callable[[Keys], list[str]], report: Report, numbers: bool
+    file: str, form: Form, build: _Build, required: Callable[[Keys], list[str]], report: Report
 ) -> Iterator[Example]:
     """Read the rows. build: makes an example of a row; required: the columns that must be there."""
     try:
@@ -224,7 +231,7 @@ def _read_parquet(
         try:
             table = stack.enter_context(ParquetFile(stack.enter_context(_seekable(file))))
             names = list(table.schema_arrow.names)
-            keys = _parquet_keys(columns, names, numbers)
+            keys = _parquet_keys(form, names)
             if missing := [repr(key) for key in required(keys) if key not in names]:
                 report(_missing_columns(missing, names, Origin(file, 0)))
                 return
@@ -245,14 +252,15 @@ def _seekable(file: str) -> ByteStream:
     return unpacked
 
 
-def _parquet_keys(columns: Columns, names: list[str], numbers: bool) -> Keys:
+def _parquet_keys(form: Form, names: list[str]) -> Keys:
     """Find the columns in the schema, by name or by number."""
 
     def name(column: int | str) -> str:
         return column if isinstance(column, str) else names[column - 1] if column <= len(names) else f"number {column}"
 
-    weight = None if columns.weight is None else name(columns.weight)
-    return Keys(name(columns.source), name(columns.target), weight, tuple(map(name, columns.features)), numbers)
+    weight = None if form.weight is None else name(form.weight)
+    sources = {source: name(column) for source, column in form.columns.items()}
+    return Keys(sources, name(form.target), weight, tuple(map(name, form.features)), _vectors(form, sources))
 
 
 def _missing_columns(missing: list[str], names: list[str], origin: Origin) -> Problem:

@@ -1,7 +1,7 @@
 """Tables of text: tab-separated and comma-separated values, and which column holds what."""
 
 import csv
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Self
 
@@ -18,7 +18,7 @@ from seqloom.data.records import (
     is_empty,
     weight_of,
 )
-from seqloom.recipe.sections import Columns
+from seqloom.recipe.sections import Columns, Form
 
 FIRST_TWO = Columns()
 """The source in the first column, the target in the second."""
@@ -27,61 +27,61 @@ Row = tuple[int, list[str]]
 """The line on which a record begins, and its cells."""
 
 
-def read_tsv(file: str, columns: Columns, report: Report) -> Iterator[Example]:
+def read_tsv(file: str, form: Form, report: Report) -> Iterator[Example]:
     """Read tab-separated values."""
-    return read_table(file, tsv_rows(read_lines(file, report)), columns, report)
+    return read_table(file, tsv_rows(read_lines(file, report)), form, report)
 
 
-def read_csv(file: str, columns: Columns, report: Report) -> Iterator[Example]:
+def read_csv(file: str, form: Form, report: Report) -> Iterator[Example]:
     """Read comma-separated values."""
-    return read_table(file, csv_rows(file, read_lines(file, report), report), columns, report)
+    return read_table(file, csv_rows(file, read_lines(file, report), report), form, report)
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Where in a row the parts of an example stand, counted from 0."""
+    """Where in a row the parts of an example stand, counted from 0. sources: by name."""
 
-    source: int
+    sources: Mapping[str, int]
     target: int
     weight: int | None
     features: tuple[int, ...]
 
     @classmethod
-    def numbered(cls, columns: Columns) -> Self:
+    def numbered(cls, form: Form) -> Self:
         """Take columns that are all given by number."""
-        return cls.named(columns, [])
+        return cls.named(form, [])
 
     @classmethod
-    def named(cls, columns: Columns, header: list[str]) -> Self:
+    def named(cls, form: Form, header: list[str]) -> Self:
         """Find columns in a header line; numbers stay numbers. Raises ValueError with the names that are not there."""
-        missing = [column for column in _all(columns) if isinstance(column, str) and header.count(column) != 1]
+        missing = [column for column in form.all_columns if isinstance(column, str) and header.count(column) != 1]
         if missing:
             raise ValueError(" and ".join(map(repr, missing)))
 
         def place(column: int | str) -> int:
             return column - 1 if isinstance(column, int) else header.index(column)
 
-        weight = None if columns.weight is None else place(columns.weight)
-        return cls(place(columns.source), place(columns.target), weight, tuple(map(place, columns.features)))
+        weight = None if form.weight is None else place(form.weight)
+        sources = {name: place(column) for name, column in form.columns.items()}
+        return cls(sources, place(form.target), weight, tuple(map(place, form.features)))
 
     @property
     def least(self) -> int:
         """How many columns a row must have."""
-        return 1 + max(self.source, self.target, self.weight or 0, *self.features)
+        return 1 + max(*self.sources.values(), self.target, self.weight or 0, *self.features)
+
+    def sources_in(self, cells: list[str]) -> dict[str, str]:
+        """Take the sources by name."""
+        return {name: cells[place] for name, place in self.sources.items()}
 
     def features_in(self, cells: list[str]) -> tuple[str, ...]:
         """Take the features that are present: a cell that is empty, or not there, means none."""
         return tuple([cells[place] for place in self.features if place < len(cells) and not is_empty(cells[place])])
 
 
-def _all(columns: Columns) -> tuple[int | str, ...]:
-    weight = () if columns.weight is None else (columns.weight,)
-    return (columns.source, columns.target, *weight, *columns.features)
-
-
-def has_header(columns: Columns) -> bool:
+def has_header(form: Form) -> bool:
     """Whether the first line of a table is a header: it is if any column is called by name."""
-    return any(isinstance(column, str) for column in _all(columns))
+    return any(isinstance(column, str) for column in form.all_columns)
 
 
 def tsv_rows(lines: Iterator[Line]) -> Iterator[Row]:
@@ -116,13 +116,14 @@ def csv_rows(file: str, lines: Iterator[Line], report: Report) -> Iterator[Row]:
             yield first, cells
 
 
-def read_table(file: str, rows: Iterator[Row], columns: Columns, report: Report) -> Iterator[Example]:
+def read_table(file: str, rows: Iterator[Row], form: Form, report: Report) -> Iterator[Example]:
     """Turn rows into examples. All rows must have as many columns as the first: a stray tab would cut a text in two."""
-    layout, width = _opening(file, rows, columns, report)
+    layout, width = _opening(file, rows, form, report)
     if layout is None:
         return
-    plain = layout.weight is None and not layout.features
-    source_place, target_place, least = layout.source, layout.target, layout.least
+    (name, source_place), *others = layout.sources.items()
+    plain = layout.weight is None and not layout.features and not others
+    target_place, least = layout.target, layout.least
     blanks = Blanks(file, report)
     for number, cells in rows:
         if len(cells) != width or width < 2:
@@ -140,20 +141,20 @@ def read_table(file: str, rows: Iterator[Row], columns: Columns, report: Report)
         source, target = cells[source_place], cells[target_place]
         origin = Origin(file, number)
         if not source or not target or source.isspace() or target.isspace():
-            report(empty_side("source" if is_empty(source) else "target", origin))
-        elif plain:
-            yield Example({"source": source}, target, origin)
+            report(empty_side(name if is_empty(source) else "target", origin))
+        elif plain:  # millions of pairs come this way
+            yield Example({name: source}, target, origin)
         elif example := _full_example(cells, layout, origin, report):
             yield example
 
 
-def _opening(file: str, rows: Iterator[Row], columns: Columns, report: Report) -> tuple[Layout | None, int]:
+def _opening(file: str, rows: Iterator[Row], form: Form, report: Report) -> tuple[Layout | None, int]:
     """Find the columns, from the header if there is one, and how many a row must have (0: as many as the first)."""
-    if not has_header(columns):
-        return Layout.numbered(columns), 0
+    if not has_header(form):
+        return Layout.numbered(form), 0
     for number, header in rows:
         try:
-            layout = Layout.named(columns, header)
+            layout = Layout.named(form, header)
         except ValueError as missing:
             report(_missing_column(str(missing), header, Origin(file, number)))
             return None, 0
@@ -178,9 +179,13 @@ def _wrong_columns(cells: list[str], width: int, least: int, origin: Origin) -> 
 
 
 def _full_example(cells: list[str], layout: Layout, origin: Origin, report: Report) -> Example | None:
-    """Build an example that has a weight or features, unless the weight is wrong."""
+    """Build an example that has several sources, a weight or features, unless a source is empty or the weight wrong."""
+    sources = layout.sources_in(cells)
+    if missing := next((name for name, text in sources.items() if is_empty(text)), None):
+        report(empty_side(missing, origin))
+        return None
     weight = 1.0 if layout.weight is None else weight_of(cells[layout.weight])
     if weight is None:
         report(bad_weight(cells[layout.weight or 0], origin))
         return None
-    return Example({"source": cells[layout.source]}, cells[layout.target], origin, weight, layout.features_in(cells))
+    return Example(sources, cells[layout.target], origin, weight, layout.features_in(cells))

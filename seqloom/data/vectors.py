@@ -4,16 +4,16 @@ In an example a vector is text, numbers between spaces: so it can be hashed, sho
 It is checked as soon as it is read, where file and line are known, and becomes an array where models need one.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
 from seqloom.data.records import Example, Problem, Report, abbreviated, is_empty
-from seqloom.recipe.sections import Source, TextSource, VectorSource
+from seqloom.recipe.sections import SOURCE, Source, TextSource, VectorSource
 
-TEXT = TextSource()
-"""What a source is unless a recipe says otherwise."""
+ONE_TEXT: Mapping[str, Source] = {SOURCE: TextSource()}
+"""What sources are unless a recipe says otherwise."""
 
 
 def parse_vector(text: str, size: int) -> npt.NDArray[np.float32]:
@@ -41,20 +41,22 @@ def as_text(values: object) -> str | None:
     return " ".join(repr(value) for value in listed)
 
 
-def checked(examples: Iterator[Example], source: Source, report: Report, *, blank: bool = False) -> Iterator[Example]:
-    """Let examples through whose sources are what the recipe says they are. blank: an empty source may pass, too."""
-    if not isinstance(source, VectorSource):
-        return examples
-    return (example for example in examples if _fits(example, source, report, blank=blank))
+def checked(
+    examples: Iterator[Example], sources: Mapping[str, Source], report: Report, *, blank: bool = False
+) -> Iterator[Example]:
+    """Let examples through whose vectors are what the recipe says they are. blank: an empty source may pass, too."""
+    sizes = {name: source.size for name, source in sources.items() if isinstance(source, VectorSource)}
+    return (example for example in examples if _fits(example, sizes, report, blank=blank)) if sizes else examples
 
 
-def _fits(example: Example, source: VectorSource, report: Report, *, blank: bool) -> bool:
-    text = example.sources["source"]
-    if blank and is_empty(text):
-        return True
-    try:
-        parse_vector(text, source.size)
-    except ValueError as problem:
-        report(Problem("bad-vector", example.origin, f"{problem}. Correct it, or the size in `data.sources`."))
-        return False
+def _fits(example: Example, sizes: Mapping[str, int], report: Report, *, blank: bool) -> bool:
+    for name, size in sizes.items():
+        text = example.sources[name]
+        if blank and is_empty(text):
+            continue
+        try:
+            parse_vector(text, size)
+        except ValueError as problem:
+            report(Problem("bad-vector", example.origin, f"{problem}. Correct it, or the size in `data.sources`."))
+            return False
     return True

@@ -1,6 +1,6 @@
 """The whole model: encoders, a bridge and a decoder, as `p(y | x) = prod_t p(y_t | y_<t, x)` (E1)."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,12 +8,16 @@ import torch
 from torch import Tensor, nn
 
 from seqloom.data.batches import Batch, Padded
+from seqloom.errors import RecipeError
 from seqloom.models.decoders import Decoded, DecoderState, RecurrentDecoder
 from seqloom.models.encoders import TextEncoder, build_encoder
+from seqloom.models.frontends import InputSize, input_sizes
 from seqloom.models.loss import chunked_cross_entropy
-from seqloom.models.memory import Memory
+from seqloom.models.memory import Layout, Memory, MemorySize
 from seqloom.models.objective import LookingTerms
+from seqloom.models.vision import ImageEncoder
 from seqloom.recipe import sections
+from seqloom.recipe.sections import TARGET
 
 
 @dataclass(frozen=True)
@@ -30,7 +34,7 @@ class Loss:
 
 
 class EncoderDecoder(nn.Module):
-    """Built from a recipe's model section and the sizes of the vocabularies by name; 'target' is the decoder's.
+    """Built from a recipe's model section and the input sizes of the sources by name; 'target' is the decoder's vocabulary.
 
     written_out: train through the written-out loops; else through the plain code that they are checked against.
     """
@@ -38,7 +42,7 @@ class EncoderDecoder(nn.Module):
     def __init__(
         self,
         section: sections.Model,
-        vocabulary_sizes: Mapping[str, int],
+        sizes: Mapping[str, InputSize],
         *,
         label_smoothing: float = 0.0,
         written_out: bool = True,
@@ -46,15 +50,22 @@ class EncoderDecoder(nn.Module):
         super().__init__()
         self.label_smoothing = label_smoothing
         self.looking_terms = LookingTerms.of(section.bridge)
-        encoder = section.encoder
         self.encoders = nn.ModuleDict()
-        if encoder is not None:
-            self.encoders["source"] = build_encoder(encoder, vocabulary_sizes["source"], written_out=written_out)
+        memory_sizes = {}
+        for name, encoder in _by_source(section, [name for name in sizes if name != TARGET]).items():
+            if hasattr(self.encoders, name):
+                raise RecipeError(f"data.sources: torch keeps the word {name!r} for itself. Call the source something else")
+            built = build_encoder(encoder, sizes[name], written_out=written_out)
+            self.encoders[name] = built
+            memory_sizes[name] = MemorySize(built.memory_size, built.summary_size)
+        vocabulary_size = sizes[TARGET]
+        if not isinstance(vocabulary_size, int):
+            raise TypeError(vocabulary_size)
         self.decoder = RecurrentDecoder(
             section.decoder,
             section.bridge,
-            dict.fromkeys(self.encoders, encoder.memory_size) if encoder is not None else {},
-            vocabulary_sizes["target"],
+            memory_sizes,
+            vocabulary_size,
             source_embedding=self._source_embedding(),
             written_out=written_out,
         )
@@ -64,6 +75,12 @@ class EncoderDecoder(nn.Module):
             if isinstance(encoder, TextEncoder):
                 return encoder.embedding
         return None
+
+    def load_pretrained(self) -> None:
+        """Take over what parts of the model have learnt elsewhere."""
+        for encoder in self.encoders.values():
+            if isinstance(encoder, ImageEncoder):
+                encoder.load_pretrained()
 
     def encode(self, sources: Mapping[str, Padded]) -> dict[str, Memory]:
         """Read every source into its memory."""
@@ -127,6 +144,12 @@ class EncoderDecoder(nn.Module):
         return self.decoder.label_log_probs(decoded, labels).masked_fill(~real, 0.0)
 
     @property
+    def layouts(self) -> dict[str, Layout]:
+        """How the positions of those memories lie that are no sequences, by the source's name."""
+        found = {name: encoder.layout for name, encoder in self.encoders.items()}
+        return {name: layout for name, layout in found.items() if isinstance(layout, Layout)}
+
+    @property
     def device(self) -> torch.device:
         """Where the parameters live."""
         return next(self.parameters()).device
@@ -142,9 +165,20 @@ class EncoderDecoder(nn.Module):
         return values, torch.from_numpy(padded.lengths).to(self.device)
 
 
-def build_model(recipe: sections.Recipe, vocabulary_sizes: Mapping[str, int]) -> EncoderDecoder:
-    """A fresh model with weights drawn from the recipe's seed."""
+def build_model(recipe: sections.Recipe, vocabulary_sizes: Mapping[str, int], *, fresh: bool = True) -> EncoderDecoder:
+    """A model with weights drawn from the recipe's seed, and others that were learnt elsewhere.
+
+    fresh: False if all of them will be replaced, so that nothing learnt elsewhere needs to be there.
+    """
     torch.manual_seed(recipe.seed)
-    source = recipe.data.sources.source
-    widths = {"source": source.size} if isinstance(source, sections.VectorSource) else {}
-    return EncoderDecoder(recipe.model, {**vocabulary_sizes, **widths}, label_smoothing=recipe.training.label_smoothing)
+    model = EncoderDecoder(recipe.model, input_sizes(recipe, vocabulary_sizes), label_smoothing=recipe.training.label_smoothing)
+    if fresh:
+        model.load_pretrained()
+    return model
+
+
+def _by_source(section: sections.Model, names: Sequence[str]) -> dict[str, sections.AnyEncoder]:
+    """The encoders in the order of the sources."""
+    if section.encoders is not None:
+        return {name: section.encoders[name] for name in names}
+    return {} if section.encoder is None else {names[0]: section.encoder}

@@ -123,6 +123,11 @@ class TorchStepper:
         """V, the number of output symbols."""
         return self._size
 
+    @property
+    def grids(self) -> Mapping[str, tuple[int, int]]:
+        """Rows and columns of the sources whose positions lie in a grid."""
+        return {name: (layout.rows, layout.columns) for name, layout in self._model.layouts.items()}
+
     @torch.inference_mode()
     def start(self, sources: Mapping[str, Padded], count: int, oracle: Mapping[str, Oracle] | None = None) -> TorchState:
         """Read the sources of `count` sentences; one row each. oracle: sources in which attention looks where it is told."""

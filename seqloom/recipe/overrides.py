@@ -63,8 +63,7 @@ def _section_at(data: dict[str, Any], place: Place) -> tuple[dict[str, Any], Slo
     value: Any = data
     slot = ROOT
     for key in place:
-        section = slot.chosen(value) if isinstance(value, dict) else None
-        known = slots_of(section) if section else {}
+        known = slot.inner(value) if isinstance(value, dict) else {}
         if key not in known:
             return {}, Slot(())
         value, slot = value.get(key), known[str(key)]

@@ -24,6 +24,7 @@ from seqloom.recipe.schema import (
     dotted,
     expected,
     homes,
+    is_place,
     item_slot,
     kind_of,
     listed,
@@ -89,7 +90,7 @@ def _of_validator(loc: Place, text: str) -> Problem:
     """Report what a section's own check says; a check of the whole recipe begins with the place it means."""
     place = place_of(loc, ROOT)
     start, colon, rest = text.partition(": ")
-    if not place and colon and any(dotted(home.place) == start for home in homes()):
+    if not place and colon and is_place(start):
         return Problem(tuple(start.split(".")), sentence(rest))
     return Problem(place, sentence(text))
 
@@ -105,6 +106,9 @@ def place_of(loc: Place, slot: Slot) -> Place:
     option = slot.options[0]
     if option.is_list and isinstance(first, int):
         return (first, *place_of(rest, item_slot(option.form, first)))
+    if option.is_mapping:
+        inner = slot.named
+        return (first, *place_of(rest, inner)) if inner is not None else (first,)
     if option.is_section and first in slots_of(option.form):
         return (first, *place_of(rest, slots_of(option.form)[str(first)]))
     return (first,)
@@ -122,7 +126,10 @@ def check(value: object, slot: Slot, place: Place) -> Iterator[Problem]:
     if value is None and slot.optional:
         return
     form = slot.list_form
-    if isinstance(value, dict) and slot.sections:
+    if isinstance(value, dict) and slot.named is not None:
+        for name, item in value.items():
+            yield from check(item, slot.named, (*place, name))
+    elif isinstance(value, dict) and slot.sections:
         yield from _check_section(value, slot, place)
     elif isinstance(value, tuple) and form is not None and _length_fits(value, form):
         for index, item in enumerate(value):

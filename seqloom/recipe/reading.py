@@ -71,6 +71,5 @@ def _fill_kinds(value: object, slot: Slot) -> None:
         return
     if slot.default_kind is not None:
         value.setdefault("kind", slot.default_kind)
-    section = slot.chosen(value)
-    for key, inner in slots_of(section).items() if section else ():
+    for key, inner in slot.inner(value).items():
         _fill_kinds(value.get(key), inner)

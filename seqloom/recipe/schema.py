@@ -3,7 +3,7 @@
 import math
 import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import cache
 from re import fullmatch
@@ -35,6 +35,11 @@ class Option:
         """Whether a list may stand here."""
         return get_origin(self.form) is tuple
 
+    @property
+    def is_mapping(self) -> bool:
+        """Whether sections by names that a person chooses may stand here."""
+        return get_origin(self.form) is dict
+
 
 @dataclass(frozen=True)
 class Slot:
@@ -64,6 +69,22 @@ class Slot:
     def list_form(self) -> Any | None:
         """The tuple type that may stand here, if any."""
         return next((option.form for option in self.options if option.is_list), None)
+
+    @property
+    def named(self) -> "Slot | None":
+        """What may stand at each name, where a person chooses the names. Without a `kind` it is of the first one."""
+        form = next((option.form for option in self.options if option.is_mapping), None)
+        if form is None:
+            return None
+        inner = slot_of(get_args(form)[1])
+        return replace(inner, default_kind=next(iter(inner.kinds), None))
+
+    def inner(self, value: Mapping[str, object]) -> "Mapping[str, Slot]":
+        """The slots of all keys that a mapping at this place has or may have; none if its `kind` is not known."""
+        if self.named is not None:
+            return dict.fromkeys(value, self.named)
+        section = self.chosen(value)
+        return slots_of(section) if section is not None else {}
 
     def chosen(self, value: Mapping[str, object]) -> type[Section] | None:
         """Choose the section that a mapping is meant to be, or None if its `kind` is not known."""
@@ -135,11 +156,27 @@ def homes() -> tuple[Home, ...]:
     return tuple(found.values())
 
 
+ANY_NAME = "NAME"
+"""Stands in a home's place for what a person calls a source."""
+
+
 def _homes_under(slot: Slot, place: tuple[str, ...]) -> Iterator[Home]:
+    if slot.named is not None:
+        yield Home((*place, ANY_NAME), (slot.named,), ())
+        yield from _homes_under(slot.named, (*place, ANY_NAME))
     for section in slot.sections:
         for key, inner in slots_of(section).items():
             yield Home((*place, key), (inner,), (kind_of(section),) if slot.kinds else ())
             yield from _homes_under(inner, (*place, key))
+
+
+def is_place(path: str) -> bool:
+    """Whether a dotted path is one that a recipe may have."""
+    parts = tuple(path.split("."))
+    return any(
+        len(home.place) == len(parts) and all(known in (part, ANY_NAME) for known, part in zip(home.place, parts, strict=True))
+        for home in homes()
+    )
 
 
 _NAMED = (
@@ -168,6 +205,8 @@ def expected(slot: Slot) -> str:
 def _expected_option(option: Option) -> str:
     if option.is_section:
         return "a section with the keys " + listed(slots_of(option.form))
+    if option.is_mapping:
+        return f"names, each with {expected(slot_of(get_args(option.form)[1]))}"
     if option.is_list:
         members = get_args(option.form)
         length = "" if members[-1] is Ellipsis else f" of {len(members)}"

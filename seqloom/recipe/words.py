@@ -4,21 +4,26 @@ from typing import assert_never
 
 from seqloom.recipe.schema import Slot, dotted, homes, listed, slots_of
 from seqloom.recipe.sections import (
+    TARGET,
     Additive,
     Aligned,
+    AnyEncoder,
     Attention,
     AttentionBridge,
     Beam,
     Bilinear,
     Concat,
+    ConvolutionalEncoder,
     DenseEncoder,
     DistributionInputs,
     Dot,
+    EfficientNetLite0Encoder,
     EveryStepBridge,
     Exhaustive,
     Files,
     Greedy,
     Hard,
+    ImageSource,
     InitialBridge,
     Inputs,
     Local,
@@ -32,6 +37,8 @@ from seqloom.recipe.sections import (
     Recurrence,
     Sample,
     TeacherInputs,
+    TextEncoder,
+    TextSource,
     VectorSource,
     Vocabulary,
     Whole,
@@ -55,10 +62,12 @@ def _task(recipe: Recipe) -> str:
         return "Language model: predict each symbol of a text from the symbols before it."
     if recipe.data.builtin is not None:
         return f"The built-in task {recipe.data.builtin}, text to text."
-    source = "Vector" if isinstance(recipe.data.sources.source, VectorSource) else "Text"
-    if isinstance(recipe.data.vocabularies.target, Whole) and not recipe.data.vocabularies.shared:
-        return f"{source} to class: say of which class the source of a pair is."
-    return f"{source} to text: write the target of a pair, given its source."
+    sources = recipe.data.sources
+    kinds = " and ".join(source.kind for source in sources.values()).capitalize()
+    named = f"given its sources {' and '.join(sources)}" if len(sources) > 1 else ""
+    if isinstance(recipe.data.vocabulary_of(TARGET), Whole):
+        return f"{kinds} to class: say of which class {f'an example is, {named}' if named else 'the source of a pair is'}."
+    return f"{kinds} to text: write the target of {f'an example, {named}' if named else 'a pair, given its source'}."
 
 
 def _data(recipe: Recipe) -> str:
@@ -68,21 +77,36 @@ def _data(recipe: Recipe) -> str:
     else:
         shares = (("validation", data.validation, data.split.validation), ("test", data.test, data.split.test))
         form = {"lines": ", line by line", "stream": ", as one running text", None: ""}[data.text]
-        origin = [f"{'pairs' if data.text is None else 'text'} from {_files(data.train)}{form}"]
+        what = "text" if data.text is not None else "pairs" if len(data.sources) == 1 else "examples"
+        origin = [f"{what} from {_files(data.train)}{form}"]
         origin += [
             f"{100 * share:.3g} % kept for {name}" if files is None else f"{name} from {_files(files)}"
             for name, files, share in shares
         ]
-    source, target = (_symbols(one) for one in (data.vocabularies.source, data.vocabularies.target))
-    if isinstance(data.sources.source, VectorSource):
-        source = f"vectors of {data.sources.source.size} numbers"
+    target = _symbols(data.vocabulary_of(TARGET))
+    if data.text is not None:
+        return _joined(*origin, target)
+    sources = [_source(recipe, name) for name in data.sources]
     if data.vocabularies.shared:
-        symbols = f"one vocabulary of {source} for both sides"
-    elif data.text is not None:
-        symbols = target
+        others = [source for name, source in zip(data.sources, sources, strict=True) if name not in data.text_sources]
+        symbols = " and ".join([*others, f"one vocabulary of {target} for both sides"])
+    elif sources == [target]:
+        symbols = f"{target} on both sides"
     else:
-        symbols = f"{source} on both sides" if source == target else f"{source} to {target}"
+        symbols = f"{' and '.join(sources)} to {target}"
     return _joined(*origin, symbols)
+
+
+def _source(recipe: Recipe, name: str) -> str:
+    """What a source consists of."""
+    match recipe.data.sources[name]:
+        case TextSource():
+            return _symbols(recipe.data.vocabulary_of(name))
+        case VectorSource(size=size):
+            return f"vectors of {size} numbers"
+        case ImageSource() as image:
+            height, width = image.height_and_width
+            return f"images of {height} x {width} pixels"
 
 
 def _symbols(vocabulary: Vocabulary) -> str:
@@ -98,14 +122,27 @@ def _files(files: Files) -> str:
 
 
 def _model(recipe: Recipe) -> str:
-    encoder, decoder = recipe.model.encoder, recipe.model.decoder
-    parts = [_network("decoder", decoder)]
-    if isinstance(encoder, DenseEncoder):
-        layers = f", {encoder.layers} layers" if encoder.layers > 1 else ""
-        parts.insert(0, f"a dense encoder ({encoder.size} wide{layers})")
-    elif encoder is not None:
-        parts.insert(0, _network("encoder", encoder, "bidirectional " if encoder.bidirectional else ""))
-    return _joined(" and ".join(parts), _bridge(recipe), _inputs(decoder.inputs))
+    decoder, encoders = recipe.model.decoder, recipe.encoders
+    parts = [_encoder(encoder) + (f" for {name}" if len(encoders) > 1 else "") for name, encoder in encoders.items()]
+    listing = " and ".join(filter(None, [", ".join(parts), _network("decoder", decoder)]))
+    return _joined(listing, _bridge(recipe), _inputs(decoder.inputs))
+
+
+def _encoder(section: AnyEncoder) -> str:
+    match section:
+        case TextEncoder():
+            return _network("encoder", section, "bidirectional " if section.bidirectional else "")
+        case DenseEncoder():
+            layers = f", {section.layers} layers" if section.layers > 1 else ""
+            return f"a dense encoder ({section.size} wide{layers})"
+        case ConvolutionalEncoder():
+            stages = f"{len(section.channels)} stages" if len(section.channels) > 1 else "1 stage"
+            return f"a convolutional encoder ({section.memory_size} wide, {stages})"
+        case EfficientNetLite0Encoder():
+            state = "tuned" if section.tuned else "frozen"
+            return f"EfficientNet-Lite0, {state}, as the encoder ({section.memory_size} wide, {section.features} features)"
+        case _:
+            assert_never(section)
 
 
 def _network(name: str, section: Recurrence, quality: str = "") -> str:
@@ -125,18 +162,23 @@ _USES = {
 
 
 def _bridge(recipe: Recipe) -> str:
+    several = len(recipe.encoders) > 1
+    sources = "the sources give" if several else "the source gives"
+    whose = "the sources' summaries are" if several else "the source's summary is"
     match recipe.model.bridge:
         case NoBridge():
             return "no source"
         case InitialBridge():
-            return "the source gives the first state only"
+            return f"{sources} the first state only"
         case EveryStepBridge():
-            return "the source's summary is seen at every step"
+            return f"{whose} seen at every step"
         case AttentionBridge() as bridge:
             feed = " and fed to the next step" if bridge.feed else ""
             copied = "; symbols of the source can be copied" if bridge.copy else ""
             uses = [_USES[use] for use in bridge.into]
-            return f"{_attention(bridge.attention)}, queried by the {bridge.query} state, {' and '.join(uses)}{feed}{copied}"
+            gated = ", behind a gate" if bridge.gate else ""
+            looks = f"{_attention(bridge.attention)}{gated}, queried by the {bridge.query} state"
+            return f"{looks}, {' and '.join(uses)}{feed}{copied}"
 
 
 def bridge_words(recipe: Recipe) -> str:

@@ -88,6 +88,8 @@ _ABSENT = object()
 
 def _differences(old: Any, new: Any, place: Place) -> Iterator[str]:
     if isinstance(old, dict) and isinstance(new, dict):
+        if old.keys() == new.keys() and list(old) != list(new):  # names, not keys: the order of sources means something
+            yield f"{dotted(place)}: in the order {', '.join(old)} -> {', '.join(new)}"
         for key in old | new:
             yield from _differences(old.get(key, _ABSENT), new.get(key, _ABSENT), (*place, key))
     elif old != new:

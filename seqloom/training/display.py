@@ -229,7 +229,8 @@ def _numbers(judgement: Judgement) -> str:
 
 def _samples(judgement: Judgement) -> Table:
     table = Table(box=None, padding=(0, 2), show_header=True, header_style="dim")
-    for title in ("source", "output", "wanted"):
+    sources = " | ".join(judgement.samples[0][0].sources) if judgement.samples else "source"
+    for title in (sources, "output", "wanted"):
         table.add_column(title, overflow="ellipsis", no_wrap=True, max_width=48)
     for prediction, reference in judgement.samples[:3]:
         style = "green" if prediction.text == reference else "red"

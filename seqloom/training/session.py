@@ -3,7 +3,7 @@
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
@@ -12,13 +12,17 @@ from typing import Any
 
 from seqloom.backends import open_vocabularies
 from seqloom.data.corpus import Corpus, SplitName
+from seqloom.data.examples import Example, grouped
+from seqloom.data.media import Frontend
+from seqloom.data.media_store import MediaStore, StoredFrontend
 from seqloom.data.prepared import TARGET, Prepared, PreparedSplit, prepare
 from seqloom.errors import DataError, RecipeError, RunError, UsageError
 from seqloom.metrics import NotComputedError, absence, silence
 from seqloom.models.encoder_decoder import EncoderDecoder, build_model
+from seqloom.models.frontends import build_frontends
 from seqloom.models.weights import choose_device
 from seqloom.recipe import Recipe, differences, read_recipe, recipe_from
-from seqloom.recipe.sections import Aligned, Files, VocabularyFile
+from seqloom.recipe.sections import Aligned, AnySource, AnyVocabulary, Files, FileSource, Named, TextSource, VocabularyFile
 from seqloom.runs import RunFolder
 from seqloom.training.card import model_card
 from seqloom.training.display import Display, SilentDisplay
@@ -49,16 +53,17 @@ def train(recipe: Recipe | Mapping[str, Any] | str | Path, out: str | Path, *, d
     if there is not None:
         _require_same_recipe(there, wanted)
     known = open_vocabularies(there) if there is not None else None
-    prepared = prepare(Corpus(wanted.data, wanted.seed), watched.preparing, vocabularies=known)
+    frontends = build_frontends(wanted)
+    prepared = prepare(Corpus(wanted.data, wanted.seed), watched.preparing, vocabularies=known, frontends=frontends)
     _require_examples(prepared)
     _require_symbols(wanted, prepared)
     run = there or _create(path, wanted, prepared)
     with run.locked():
         _require_same_data(run, prepared)
-        return _train(run, prepared, watched)
+        return _train(run, prepared, frontends, watched)
 
 
-def _train(run: RunFolder, prepared: Prepared, display: Display) -> Outcome:
+def _train(run: RunFolder, prepared: Prepared, frontends: Mapping[str, Frontend], display: Display) -> Outcome:
     recipe = run.recipe
     counters = run.counters()
     if counters is not None and counters["finished"]:
@@ -68,7 +73,7 @@ def _train(run: RunFolder, prepared: Prepared, display: Display) -> Outcome:
     sizes = {name: vocabulary.size for name, vocabulary in prepared.vocabularies.items()}
     model = build_model(recipe, sizes).to(choose_device(recipe.device))
     display.say(_greeting(recipe, prepared, model, precision, run))
-    judge = _judge(recipe, prepared)
+    judge = _judge(recipe, prepared, frontends)
     if warning := _silent_metric(recipe, judge):
         display.say(warning)
     with computing(int(run.facts["threads"])), _stops_politely() as stop_wanted:
@@ -108,13 +113,26 @@ def with_absolute_paths(recipe: Recipe) -> Recipe:
     files: dict[str, Any] = {
         split: _absolute(getattr(data, split)) for split in ("train", "validation", "test") if getattr(data, split)
     }
-    own = {
-        side: section.model_copy(update={"file": _absolute(section.file)})
-        for side in ("source", "target")
-        if isinstance(section := getattr(data.vocabularies, side), VocabularyFile)
-    }
+    own = {side: _with_absolute_file(getattr(data.vocabularies, side)) for side in ("source", "target")}
     files["vocabularies"] = data.vocabularies.model_copy(update=own)
+    files["sources"] = Named({name: _with_absolute_root(source) for name, source in data.sources.items()})
     return recipe.model_copy(update={"data": data.model_copy(update=files)})
+
+
+def _with_absolute_file(vocabulary: AnyVocabulary) -> AnyVocabulary:
+    if isinstance(vocabulary, VocabularyFile):
+        return vocabulary.model_copy(update={"file": _absolute(vocabulary.file)})
+    return vocabulary
+
+
+def _with_absolute_root(source: AnySource) -> AnySource:
+    match source:
+        case FileSource(root=str(root)):
+            return source.model_copy(update={"root": _absolute(root)})
+        case TextSource(vocabulary=VocabularyFile() as vocabulary):
+            return source.model_copy(update={"vocabulary": _with_absolute_file(vocabulary)})
+        case _:
+            return source
 
 
 def _absolute(files: Files) -> Files:
@@ -183,11 +201,14 @@ def _require_symbols(recipe: Recipe, prepared: Prepared) -> None:
             raise RecipeError(f"search.forbid: {problem}") from problem
 
 
-def _judge(recipe: Recipe, prepared: Prepared) -> Judge:
+def _judge(recipe: Recipe, prepared: Prepared, frontends: Mapping[str, Frontend]) -> Judge:
     if recipe.is_language_model:
         return TextJudge(recipe, prepared)
-    examples = islice(Corpus(recipe.data, recipe.seed).examples("validation"), recipe.training.validation.examples)
-    return PairJudge(recipe, prepared, list(examples))
+    examples: Iterable[Example] = Corpus(recipe.data, recipe.seed).examples("validation")
+    if recipe.data.groups_references:
+        examples = grouped(examples)
+    stored = {name: StoredFrontend(frontend, MediaStore(frontend)) for name, frontend in frontends.items()}
+    return PairJudge(recipe, prepared, list(islice(examples, recipe.training.validation.examples)), stored)
 
 
 def _require_metric(recipe: Recipe) -> None:

@@ -1,8 +1,8 @@
 """Judging a model while it is trained: loss, metrics, samples, and whether it uses its source at all."""
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -11,6 +11,7 @@ import torch
 from seqloom.backends import OpenedModel
 from seqloom.data.batches import Batch, BatchPlan, Padded, plan_epoch, plan_reading
 from seqloom.data.examples import Example
+from seqloom.data.media import Frontend
 from seqloom.data.prepared import Prepared, PreparedSplit
 from seqloom.language import LanguageModel
 from seqloom.metrics import SLOW, Item, NotComputedError, evaluate, usual
@@ -69,11 +70,15 @@ class Judge(Protocol):
 
 @dataclass(frozen=True)
 class PairJudge:
-    """Judges by the loss and by outputs. examples: those that are decoded, as they stand in their files."""
+    """Judges by the loss and by outputs. examples: those that are decoded, as they stand in their files.
+
+    frontends: what makes arrays of the sources that are files.
+    """
 
     recipe: Recipe
     prepared: Prepared
     examples: list[Example]
+    frontends: Mapping[str, Frontend] = field(default_factory=dict)
 
     def judge(self, model: EncoderDecoder) -> Judgement:
         """Validate the model as it is now."""
@@ -82,7 +87,8 @@ class PairJudge:
         plan = _plan(split, self.recipe)
         loss = _mean_loss(model, split, plan, shuffled=False)
         shuffled = _mean_loss(model, split, plan, shuffled=True)
-        predictor = Predictor([OpenedModel(TorchStepper(model), self.prepared.vocabularies, self.recipe)])
+        opened = OpenedModel(TorchStepper(model), self.prepared.vocabularies, self.recipe, self.frontends)
+        predictor = Predictor([opened])
         examples = predictor.tolerant(self.examples)
         predictions = predictor.predict(examples, search=_greedy(self.recipe))
         chosen = self.recipe.training.validation.metric

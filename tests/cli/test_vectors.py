@@ -94,7 +94,7 @@ def test_every_bridge_reads_vectors_from_json_lines(tmp_path: Path, bridge: dict
 def test_what_is_no_vector_of_the_size_is_refused_with_its_line(tmp_path: Path, line: str, part: str) -> None:
     (tmp_path / "pairs.tsv").write_text(f"1 2 3\ta\n{line}\n")
     with pytest.raises(DataError) as refused:
-        list(read_examples(str(tmp_path / "pairs.tsv"), source=THREE))
+        list(read_examples(str(tmp_path / "pairs.tsv"), sources={"source": THREE}))
     assert part in str(refused.value)
 
 
@@ -111,7 +111,8 @@ def test_a_text_is_no_list_where_text_is_wanted(tmp_path: Path) -> None:
     (tmp_path / "pairs.jsonl").write_text('{"source": [1, 2, 3], "target": "a"}\n')
     with pytest.raises(DataError, match="expected a string for 'source', found a list"):
         list(read_examples(str(tmp_path / "pairs.jsonl")))
-    assert [one.sources["source"] for one in read_examples(str(tmp_path / "pairs.jsonl"), source=THREE)] == ["1 2 3"]
+    [one] = read_examples(str(tmp_path / "pairs.jsonl"), sources={"source": THREE})
+    assert one.sources == {"source": "1 2 3"}
 
 
 def test_a_wrong_vector_to_predict_from_is_named(run: Path, seqloom: Seqloom) -> None:

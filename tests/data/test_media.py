@@ -94,10 +94,9 @@ def test_a_table_may_name_files_anywhere(tmp_path: Path) -> None:
 def test_a_damaged_member_is_an_error_with_its_place(tmp_path: Path) -> None:
     path = zipped(tmp_path)
     path.write_bytes(path.read_bytes().replace(b"K\xcb,*.\x01", b"K\xcb,*.\x02"))
-    root = MediaRoot.open(path)
-    with pytest.raises(MediaError, match=r"media\.zip: .*\.bin: could not be read"):
-        for name in CONTENT:
-            root.resolve(name).read()
+    damaged = MediaRoot.open(path).resolve("a.bin")
+    with pytest.raises(MediaError, match=r"media\.zip: a\.bin: could not be read"):
+        damaged.read()
 
 
 @pytest.mark.parametrize(

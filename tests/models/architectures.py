@@ -4,7 +4,7 @@ Not all combinations, but every pair of options that meet in the code.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, combinations, product
 from typing import Any
 
@@ -26,6 +26,8 @@ class Architecture:
 
     name: str
     section: sections.Model
+    sources: tuple[tuple[str, str], ...] = (("source", "text"),)
+    """Names, and what they are: text, vector or grid."""
 
     @property
     def attends(self) -> bool:
@@ -39,14 +41,16 @@ class Architecture:
 
     @property
     def reads(self) -> bool:
-        return self.section.encoder is not None
+        return bool(self.section.all_encoders)
 
     @property
-    def vocabulary_sizes(self) -> dict[str, int]:
+    def sizes(self) -> dict[str, int]:
+        """Of vocabularies, vectors and pixels."""
         bridge = self.section.bridge
         copies = isinstance(bridge, sections.AttentionBridge) and bridge.copy
         shared = copies or self.section.decoder.tied == "all"
-        return {"source": TARGET_SIZE if shared else SOURCE_SIZE, "target": TARGET_SIZE}
+        text = TARGET_SIZE if shared else SOURCE_SIZE
+        return {**{name: text if kind == "text" else 3 for name, kind in self.sources}, "target": TARGET_SIZE}
 
 
 CELLS: Mapping[str, Settings] = {
@@ -214,6 +218,13 @@ def decoders_that_copy() -> Iterator[Architecture]:
     yield Architecture("copying-multi_head", build_section(heads))
 
 
+def contexts_behind_a_gate() -> Iterator[Architecture]:
+    # Additive has a written-out loop, coverage has none.
+    for (kind, cell), use in product((("additive", "gru"), ("multi_head", "lstm"), ("coverage", "rnn")), DIFFERING_USES):
+        bridge = {**attention_bridge(kind, use), "gate": True}
+        yield Architecture(f"gated-{kind}-{use_name(use)}", build_section(bridge, cell=CELLS[cell]))
+
+
 def decoders_that_read_no_symbols() -> Iterator[Architecture]:
     for inputs, (name, bridge) in product(("distribution", "none"), BRIDGES.items()):
         if name != "none":
@@ -221,6 +232,43 @@ def decoders_that_read_no_symbols() -> Iterator[Architecture]:
         if name in ("initial", "bahdanau"):
             section = build_section(bridge, cell=CELLS["lstm"], layers=(2, 2), tied="output", inputs=inputs)
             yield Architecture(f"inputs_{inputs}-{name}-lstm-2_layers-tied", section)
+
+
+PAIRS = (("text", "text"), ("vector", "text"), ("grid", "text"), ("text", "grid"))
+
+
+def build_several(kinds: Sequence[str], bridge: Settings, *, cell: str = "gru", tied: str = "none") -> Architecture:
+    """A model of several sources, whose encoders write states of different widths wherever the recipe lets them."""
+    widths: tuple[int, ...] = (4, 8) if bridge.get("attention", {}).get("kind") != "dot" else (DECODER_SIZE, DECODER_SIZE)
+    if "state" in bridge.get("into", ()):
+        widths = (2, 4) if len(kinds) == 2 else (DECODER_SIZE,)
+    encoders: dict[str, Settings] = {}
+    for number, (kind, width) in enumerate(zip(kinds, widths, strict=False)):
+        text = {"kind": "text", **CELLS[cell], "size": width // 2, "embedding": 5 if tied == "none" else DECODER_SIZE}
+        encoders[f"{kind}_{number}"] = text if kind == "text" else {"kind": "dense", "size": width}
+    decoder = {**CELLS[cell], "size": DECODER_SIZE, "embedding": 5 if tied == "none" else DECODER_SIZE, "tied": tied}
+    section = sections.Model.model_validate({"encoders": encoders, "decoder": decoder, "bridge": bridge})
+    return Architecture("+".join(kinds), section, tuple(zip(encoders, kinds, strict=True)))
+
+
+def several_sources() -> Iterator[Architecture]:
+    for kinds, (name, bridge) in product((*PAIRS, ("grid",)), BRIDGES.items()):
+        if name != "none":
+            one = build_several(kinds, bridge)
+            yield replace(one, name=f"{one.name}-{name}")
+    for name in ("initial", "every_step", "bahdanau", "luong", "004"):
+        one = build_several(("grid", "text"), BRIDGES[name], cell="lstm")
+        yield replace(one, name=f"{one.name}-lstm-{name}")
+    for kind in ("multi_head", "coverage", "local_predictive", "hard"):
+        one = build_several(("text", "grid"), attention_bridge(kind, DIFFERING_USES[0]))
+        yield replace(one, name=f"{one.name}-{kind}")
+    for extra, one in {
+        "gated": build_several(("grid", "text"), {**BAHDANAU, "gate": True}),
+        "gated-luong": build_several(("text", "text"), {**LUONG, "gate": True}),
+        "copying": build_several(("grid", "text"), {**BAHDANAU, "copy": True}),
+        "tied_all": build_several(("vector", "text"), BAHDANAU, tied="all"),
+    }.items():
+        yield replace(one, name=f"{one.name}-{extra}")
 
 
 def named(architectures: Sequence[Architecture]) -> dict[str, Architecture]:
@@ -245,10 +293,13 @@ ARCHITECTURES = named(
         *every_tie(),
         *decoders_that_read_no_symbols(),
         *decoders_that_copy(),
+        *contexts_behind_a_gate(),
+        *several_sources(),
     ]
 )
 
 PLAIN = (
+    *(f"{'+'.join(kinds)}-{bridge}" for kinds in PAIRS for bridge in ("initial", "every_step", "bahdanau")),
     *(f"{kind}-{use_name(USES[0])}" for kind in ATTENTIONS),
     *(f"{cell}-{bridge}-1_layer" for cell in CELLS for bridge in BRIDGES),
 )

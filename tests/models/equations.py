@@ -198,6 +198,16 @@ def encode(encoder: Encoder, source: Sequence[int]) -> Encoded:
     return Encoded(inputs, finals)
 
 
+def side_by_side(sources: Sequence[Encoded], num_layers: int, num_parts: int) -> Encoded:
+    """Several sources as one: positions one behind the other, and what each layer of the decoder starts from side by side."""
+    finals = []
+    for number in range(num_layers):
+        ends = [one.finals[number] if len(one.finals) == num_layers else one.finals[-1] for one in sources]
+        parts = [[end[part] if part < len(end) else end[0] for end in ends] for part in range(num_parts)]
+        finals.append(tuple(np.concatenate(part) for part in parts))
+    return Encoded([h_j for one in sources for h_j in one.h], finals)
+
+
 # --- attention ------------------------------------------------------------------------------------------------------
 
 
@@ -384,6 +394,37 @@ class MultiHead:
         return self.W_c @ np.concatenate(contexts) + self.b_c, weights
 
 
+@dataclass(frozen=True)
+class Gated:
+    """How much of a context counts is up to the query (Xu 2015): c_t = beta_t sum_j a_jt h_j, beta_t = sigma(w^T s + b)."""
+
+    attention: Attention
+    w: Vector
+    b: float
+
+    def attend(self, s: Vector, h: Sequence[Vector], past: Sequence[Sequence[Vector]]) -> tuple[Vector, list[Vector]]:
+        c, a = self.attention.attend(s, h, past)
+        return logistic(self.w @ s + self.b) * c, a
+
+
+@dataclass(frozen=True)
+class Several:
+    """An attention for each source, which has so many positions; contexts side by side."""
+
+    attentions: Sequence[Attention]
+    counts: Sequence[int]
+
+    def attend(self, s: Vector, h: Sequence[Vector], past: Sequence[Sequence[Vector]]) -> tuple[Vector, list[Vector]]:
+        contexts, weights, start = [], [], 0
+        for attention, count in zip(self.attentions, self.counts, strict=True):
+            own = slice(start, start + count)
+            c, a = attention.attend(s, h[own], [[head[own] for head in heads] for heads in past])
+            contexts.append(c)
+            weights.append(a)
+            start += count
+        return np.concatenate(contexts), [np.concatenate(heads) for heads in zip(*weights, strict=True)]
+
+
 # --- decoder --------------------------------------------------------------------------------------------------------
 
 
@@ -467,9 +508,11 @@ def given_to(decoder: Decoder, y_before: int, log_probs: Sequence[Vector]) -> Ve
     return given
 
 
-def decode(encoder: Encoder | None, decoder: Decoder, source: Sequence[int], inputs: Sequence[int]) -> Written:
-    """E1: P(y | x) = prod_t P(y_t | y_<t, x). inputs: y_0 = begin, y_1, ..: at each step the symbol before."""
-    encoded = None if encoder is None else encode(encoder, source)
+def decode(encoded: Encoded | None, decoder: Decoder, source: Sequence[int | None], inputs: Sequence[int]) -> Written:
+    """E1: P(y | x) = prod_t P(y_t | y_<t, x). inputs: y_0 = begin, y_1, ..: at each step the symbol before.
+
+    source: the symbols at the positions of the source, None at those without any.
+    """
     states = first_states(decoder, encoded)
     fed = np.zeros(len(states[-1][0]))
     c_before = np.zeros(0 if decoder.W_att is None else decoder.W_att.shape[1])
@@ -520,6 +563,7 @@ def decode(encoder: Encoder | None, decoder: Decoder, source: Sequence[int], inp
             g = logistic(decoder.gate[0] @ seen + decoder.gate[1])
             p = g * p
             for j, x_j in enumerate(source):  # See: p(y) = g P(y) + (1 - g) sum of a_j over all j with x_j = y
-                p[x_j] += (1 - g) * np.mean([head[j] for head in weights[-1]])
+                if x_j is not None:
+                    p[x_j] += (1 - g) * np.mean([head[j] for head in weights[-1]])
         log_probs.append(np.log(p))
     return Written(np.stack(log_probs), np.asarray(weights).swapaxes(0, 1) if weights else np.zeros((0, len(inputs), 0)))

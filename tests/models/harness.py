@@ -15,7 +15,8 @@ from seqloom.data.records import Origin
 from seqloom.models.decoders import DecoderState
 from seqloom.models.encoder_decoder import EncoderDecoder
 
-from .architectures import ARCHITECTURES, PLAIN, SOURCE_SIZE, TARGET_SIZE, Architecture
+from .architectures import ARCHITECTURES, PLAIN, TARGET_SIZE, Architecture
+from .grids import COLUMNS, ROWS, GridEncoder
 
 EXACT = 1e-12
 """How far float64 may be off."""
@@ -57,7 +58,10 @@ def model_of(architecture: Architecture, dtype: torch.dtype = torch.float64) -> 
 def build_random(architecture: Architecture, *, written_out: bool = True) -> EncoderDecoder:
     """The float64 model, built anew."""
     with torch.random.fork_rng(devices=[]):
-        model = EncoderDecoder(architecture.section, architecture.vocabulary_sizes, written_out=written_out)
+        model = EncoderDecoder(architecture.section, architecture.sizes, written_out=written_out)
+        for name, kind in architecture.sources:
+            if kind == "grid":
+                model.encoders[name] = GridEncoder(model.encoders[name].get_parameter("layers.0.bias").numel())
     randomise(model)
     return model.double().eval()
 
@@ -82,10 +86,22 @@ def batch_for(
     target_lengths: tuple[int, ...] = TARGET_LENGTHS,
 ) -> Batch:
     """Random sentences of the given lengths; without a source for a language model."""
-    size = min(SOURCE_SIZE, architecture.vocabulary_sizes["source"])
-    source = Padded.of(sequences(source_lengths, size, seed=1))
     target = Padded.of(sequences(target_lengths, TARGET_SIZE, seed=2))
-    return make_batch({"source": source} if architecture.reads else {}, target)
+    sources = {
+        name: random_source(kind, source_lengths, architecture.sizes[name], seed)
+        for seed, (name, kind) in enumerate(architecture.sources, start=1)
+    }
+    return make_batch(sources if architecture.reads else {}, target)
+
+
+def random_source(kind: str, lengths: Sequence[int], size: int, seed: int) -> Padded:
+    """Texts of the given lengths; where these are 0, no vector and no picture either."""
+    random, there = np.random.default_rng(10 + seed), np.minimum(lengths, 1)
+    if kind == "vector":
+        return Padded(random.normal(size=(len(lengths), 1, size)).astype(np.float32), there)
+    if kind == "grid":
+        return Padded(random.integers(0, 256, (len(lengths), 1, ROWS, COLUMNS, 3), dtype=np.uint8), there)
+    return Padded.of(sequences(lengths, size, seed))
 
 
 def make_batch(sources: Mapping[str, Padded], target: Padded) -> Batch:
@@ -105,9 +121,11 @@ def item(batch: Batch, index: int) -> Batch:
 
 
 def padded_further(batch: Batch, extra: int = 3) -> Batch:
-    """The same batch with more padding, and other symbols in it."""
+    """The same batch with more padding, and other symbols in it. Vectors and pictures stay: there is one of each."""
 
     def longer(padded: Padded) -> Padded:
+        if padded.values.ndim > 2:
+            return padded
         values = np.full((len(padded.lengths), padded.values.shape[1] + extra), 3, dtype=np.int64)
         values[:, :-extra] = np.where(padded.mask, np.asarray(padded.values, dtype=np.int64), 4)
         return Padded(values, padded.lengths)

@@ -1,20 +1,26 @@
 """Which of a model's parameters is which letter of equations.py."""
 
+from collections.abc import Sequence
 from itertools import zip_longest
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from torch import Tensor, nn
 
+from seqloom.data.batches import Batch
 from seqloom.models import attention as attentions
 from seqloom.models import bridges, cells
 from seqloom.models.encoder_decoder import EncoderDecoder
-from seqloom.models.encoders import TextEncoder
+from seqloom.models.encoders import DenseEncoder, TextEncoder
 from seqloom.models.hard_attention import HardAttention
 from seqloom.models.local_attention import MonotonicAttention, PredictiveAttention
 from seqloom.recipe import sections
 
 from . import equations
+from .architectures import Architecture
 from .equations import Dense, Gate, Given, Head, Matrix, Squash
+from .grids import GridEncoder
 
 GIVEN: dict[str, Given] = {"distribution": "distribution", "none": "nothing"}
 SQUASHING: dict[str, Squash] = {
@@ -30,19 +36,40 @@ def array(parameter: Tensor) -> Matrix:
     return found
 
 
-def encoder_of(model: EncoderDecoder, section: sections.Model) -> equations.Encoder | None:
-    if section.encoder is None:
-        return None
-    encoder = model.encoders["source"]
-    assert isinstance(encoder, TextEncoder)
-    assert isinstance(section.encoder, sections.TextEncoder)
-    forwards = [cell_of(cell, section.encoder) for cell in encoder.forwards]
-    backwards = [cell_of(cell, section.encoder) for cell in encoder.backwards]
-    layers = [equations.EncoderLayer(*pair) for pair in zip_longest(forwards, backwards)]
-    return equations.Encoder(array(encoder.embedding.weight), layers)
+def encoded_of(encoder: nn.Module, section: sections.AnyEncoder, values: npt.NDArray[Any]) -> equations.Encoded:
+    """What the equations make of one source: symbols [S], a vector [1, D], or a picture [1, rows, columns, 3]."""
+    match encoder, section:
+        case TextEncoder(), sections.TextEncoder():
+            forwards = [cell_of(cell, section) for cell in encoder.forwards]
+            backwards = [cell_of(cell, section) for cell in encoder.backwards]
+            layers = [equations.EncoderLayer(*pair) for pair in zip_longest(forwards, backwards)]
+            return equations.encode(equations.Encoder(array(encoder.embedding.weight), layers), values.tolist())
+        case DenseEncoder(), _:
+            z = values[0].astype(np.float64)
+            for layer in encoder.layers:
+                assert isinstance(layer, nn.Linear)
+                z = Dense(array(layer.weight), array(layer.bias)).applied(z)
+            return equations.Encoded([z], [(z,)])
+        case GridEncoder(), _:
+            dense = Dense(array(encoder.look.weight), array(encoder.look.bias))
+            h = [dense.applied(pixel / 255) for row in values[0] for pixel in row]
+            return equations.Encoded(h, [(np.mean(h, axis=0),)])
+        case other:
+            raise TypeError(other)
 
 
-def decoder_of(model: EncoderDecoder, section: sections.Model) -> equations.Decoder:
+def source_of(architecture: Architecture, model: EncoderDecoder, batch: Batch, sentence: int) -> equations.Encoded | None:
+    """All sources of a sentence, side by side."""
+    found = []
+    for (name, encoder), section in zip(model.encoders.items(), architecture.section.all_encoders, strict=True):
+        padded = batch.sources[name]
+        found.append(encoded_of(encoder, section, padded.values[sentence][: padded.lengths[sentence]]))
+    decoder = architecture.section.decoder
+    return equations.side_by_side(found, decoder.layers, 2 if decoder.cell == "lstm" else 1) if found else None
+
+
+def decoder_of(model: EncoderDecoder, section: sections.Model, counts: Sequence[int]) -> equations.Decoder:
+    """counts: how many positions each source has."""
     decoder, copying = model.decoder, model.decoder.copying
     assert decoder.embedding is not None
     attends = section.bridge if isinstance(section.bridge, sections.AttentionBridge) else None
@@ -53,7 +80,7 @@ def decoder_of(model: EncoderDecoder, section: sections.Model) -> equations.Deco
         start=start_of(decoder.bridge),
         V=array(decoder.output.weight),
         b=array(decoder.output.bias),
-        attention=attention_of(decoder.bridge),
+        attention=attention_of(decoder.bridge, counts),
         query="previous" if attends is None else attends.query,
         into_input=attends is not None and "input" in attends.into,
         W_att=None if decoder.output.attended is None else array(decoder.output.attended),
@@ -62,8 +89,13 @@ def decoder_of(model: EncoderDecoder, section: sections.Model) -> equations.Deco
         into_state=attends is not None and "state" in attends.into,
         concatenated=attends is not None and "concatenated" in attends.into,
         given=GIVEN.get(section.decoder.inputs.kind, "symbols"),
-        gate=None if copying is None else (array(copying.gate.weight)[0], float(copying.gate.bias.detach())),
+        gate=None if copying is None else unit_of(copying.gate),
     )
+
+
+def unit_of(layer: nn.Linear, unit: int = 0) -> tuple[equations.Vector, float]:
+    """The w and b of one unit of a layer."""
+    return array(layer.weight)[unit], float(layer.bias[unit].detach())
 
 
 def cell_of(cell: nn.Module, section: sections.Recurrence) -> equations.Cell:
@@ -109,10 +141,17 @@ def start_of(bridge: bridges.Bridge) -> list[list[list[Dense]]]:
     return [stacks[layer * shape.leaves : (layer + 1) * shape.leaves] for layer in range(shape.layers)]
 
 
-def attention_of(bridge: bridges.Bridge) -> equations.Attention | None:
+def attention_of(bridge: bridges.Bridge, counts: Sequence[int]) -> equations.Attention | None:
     if not isinstance(bridge, bridges.AttentionBridge):
         return None
-    match bridge.attentions["source"]:
+    found = [one_attention_of(attention) for attention in bridge.attentions.values()]
+    if bridge.gate is not None:
+        found = [equations.Gated(one, *unit_of(bridge.gate, number)) for number, one in enumerate(found)]
+    return equations.Several(found, counts)
+
+
+def one_attention_of(attention: nn.Module) -> equations.Attention:
+    match attention:
         case attentions.MultiHeadAttention() as several:
             return equations.MultiHead(heads_of(several), array(several.to_context.weight), array(several.to_context.bias))
         case attentions.CoverageAttention() as covering:

@@ -1,12 +1,13 @@
 """What holds for every model: one harness over all cells, bridges, attentions and ways to use a context."""
 
 from collections.abc import Sequence
+from itertools import chain
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from seqloom.data.batches import Padded
+from seqloom.data.batches import BoolArray, Padded
 from seqloom.models.encoder_decoder import EncoderDecoder
 from seqloom.models.stepper import TorchStepper
 from seqloom.recipe.sections import AttentionBridge
@@ -22,6 +23,7 @@ from .architectures import (
     USES,
     Architecture,
 )
+from .grids import COLUMNS, ROWS
 from .harness import (
     ATTENDING,
     EVERY,
@@ -43,7 +45,7 @@ from .harness import (
     tokens_of,
     whole,
 )
-from .letters import decoder_of, encoder_of
+from .letters import decoder_of, source_of
 
 # --- one step and many ----------------------------------------------------------------------------------------------
 
@@ -205,12 +207,17 @@ def test_a_beam_does_not_copy_memories_while_the_sentences_stay(architecture: Ar
 @ATTENDING
 def test_attention_weights_sum_to_one_and_vanish_on_padding(architecture: Architecture) -> None:
     batch = batch_for(architecture)
-    weights = said_of(architecture).weights["source"]
-    assert_same(weights.sum(dim=-1), torch.ones(weights.shape[:-1], dtype=weights.dtype))
-    padding = torch.from_numpy(~batch.sources["source"].mask)
-    assert not weights.permute(0, 3, 1, 2)[padding].any()
-    if architecture.looks_everywhere:
-        assert (weights.permute(0, 3, 1, 2)[~padding] > 0).all()
+    for name, weights in said_of(architecture).weights.items():
+        assert_same(weights.sum(dim=-1), torch.ones(weights.shape[:-1], dtype=weights.dtype))
+        padding = torch.from_numpy(~real_positions(batch.sources[name]))
+        assert not weights.permute(0, 3, 1, 2)[padding].any()
+        if architecture.looks_everywhere:
+            assert (weights.permute(0, 3, 1, 2)[~padding] > 0).all()
+
+
+def real_positions(source: Padded) -> BoolArray:
+    """[B, S]; a picture has a position for every pixel."""
+    return np.repeat(source.mask, ROWS * COLUMNS, axis=1) if source.values.ndim == 5 else source.mask
 
 
 # --- learning -------------------------------------------------------------------------------------------------------
@@ -222,11 +229,12 @@ def test_gradients_reach_every_parameter(architecture: Architecture) -> None:
     names, parameters = zip(*model.named_parameters(), strict=True)
     torch.manual_seed(1)
     gradients = torch.autograd.grad(model(batch_for(architecture)).objective, parameters, materialize_grads=True)
-    # A key's bias adds the same to all scores of a query, which no softmax can see: its gradient is nothing but rounding.
+    # A key's bias adds the same to all scores of a query, which no softmax can see: its gradient is nothing but rounding. Nor
+    # does it matter how a vector is scored, which has one position.
     unreached = [
         name
         for name, gradient in zip(names, gradients, strict=True)
-        if gradient.abs().max() < 1e-9 and not name.endswith("to_key.bias")
+        if gradient.abs().max() < 1e-9 and not name.endswith("to_key.bias") and "attentions.vector" not in name
     ]
     assert unreached == []
 
@@ -259,15 +267,26 @@ def uneven_sum(values: Tensor) -> Tensor:
 @EVERY
 def test_the_equations_of_the_lectures_give_the_same_log_probabilities(architecture: Architecture) -> None:
     model, batch = model_of(architecture), batch_for(architecture)
-    encoder, decoder = encoder_of(model, architecture.section), decoder_of(model, architecture.section)
     said = said_of(architecture)
     for sentence, length in enumerate(batch.inputs.lengths):
-        source = [int(x) for padded in batch.sources.values() for x in padded.values[sentence][: padded.lengths[sentence]]]
+        symbols = [symbols_at(padded, sentence) for padded in batch.sources.values()]
+        decoder = decoder_of(model, architecture.section, [len(one) for one in symbols])
+        source = source_of(architecture, model, batch, sentence)
         inputs = [int(y) for y in batch.inputs.values[sentence][:length]]
-        written = equations.decode(encoder, decoder, source, inputs)
+        written = equations.decode(source, decoder, list(chain.from_iterable(symbols)), inputs)
         assert_same(said.log_probs[sentence, :length], torch.from_numpy(written.log_probs), 1e-8)
-        for weights in said.weights.values():
-            assert_same(weights[sentence, :, :length, : len(source)], torch.from_numpy(written.weights), 1e-8)
+        looked = [
+            weights[sentence, :, :length, : len(one)] for weights, one in zip(said.weights.values(), symbols, strict=False)
+        ]
+        if looked:
+            assert_same(torch.cat(looked, dim=-1), torch.from_numpy(written.weights), 1e-8)
+
+
+def symbols_at(source: Padded, sentence: int) -> list[int | None]:
+    """The symbols at a source's positions, None where it has no symbols."""
+    if source.values.ndim == 2:
+        return [int(x) for x in source.values[sentence][: source.lengths[sentence]]]
+    return [None] * int(real_positions(source)[sentence].sum())
 
 
 # --- the set itself -------------------------------------------------------------------------------------------------

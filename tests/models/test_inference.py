@@ -152,7 +152,7 @@ def attention_of(model: EncoderDecoder) -> torch.nn.Module:
 @pytest.mark.parametrize("size", [1.0, 10.0, 33.0])
 def test_attention_without_tanh_looks_where_tanh_looks(size: float) -> None:
     """Sums up to what the kind can hold on the side of the keys, and far beyond it on the side of the queries."""
-    model = EncoderDecoder(BAHDANAU.section, BAHDANAU.vocabulary_sizes)
+    model = EncoderDecoder(BAHDANAU.section, BAHDANAU.sizes)
     attention = model.decoder.bridge.get_submodule("attentions.source")
     assert isinstance(attention, AdditiveAttention)
     with torch.no_grad():
@@ -169,7 +169,7 @@ def test_attention_without_tanh_looks_where_tanh_looks(size: float) -> None:
 
 
 def test_weights_beyond_the_range_of_exponentials_keep_their_tanh() -> None:
-    model = EncoderDecoder(BAHDANAU.section, BAHDANAU.vocabulary_sizes)
+    model = EncoderDecoder(BAHDANAU.section, BAHDANAU.sizes)
     attention = model.decoder.bridge.get_submodule("attentions.source")
     assert isinstance(attention, AdditiveAttention)
     with torch.no_grad():

@@ -24,7 +24,7 @@ NEAR = 1e-5
 
 
 def build(architecture: Architecture, *, label_smoothing: float) -> EncoderDecoder:
-    model = EncoderDecoder(architecture.section, architecture.vocabulary_sizes, label_smoothing=label_smoothing)
+    model = EncoderDecoder(architecture.section, architecture.sizes, label_smoothing=label_smoothing)
     randomise(model)
     return model.double().eval()
 

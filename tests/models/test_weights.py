@@ -27,23 +27,21 @@ def recipe_of(architecture: Architecture, seed: int = 1) -> Recipe:
 @SOME
 def test_a_model_restored_from_its_arrays_says_the_same(architecture: Architecture) -> None:
     arrays = weight_arrays(model_of(architecture))
-    restored = restored_model(recipe_of(architecture), architecture.vocabulary_sizes, arrays, where="weights").double()
+    restored = restored_model(recipe_of(architecture), architecture.sizes, arrays, where="weights").double()
     said = whole(restored.eval(), batch_for(architecture)).log_probs
     np.testing.assert_allclose(said, said_of(architecture).log_probs, rtol=0, atol=1e-12)
 
 
 @SOME
 def test_weights_are_a_function_of_the_seed(architecture: Architecture) -> None:
-    one, same, other = (
-        weight_arrays(build_model(recipe_of(architecture, seed), architecture.vocabulary_sizes)) for seed in (1, 1, 2)
-    )
+    one, same, other = (weight_arrays(build_model(recipe_of(architecture, seed), architecture.sizes)) for seed in (1, 1, 2))
     assert all(np.array_equal(one[name], same[name]) for name in one)
     assert not any(np.array_equal(one[name], other[name]) for name in one if not name.endswith("bias"))
 
 
 def test_tied_weights_are_stored_once_and_stay_tied() -> None:
     architecture = ARCHITECTURES["tied_all-luong"]
-    model = build_model(recipe_of(architecture), architecture.vocabulary_sizes)
+    model = build_model(recipe_of(architecture), architecture.sizes)
     arrays = weight_arrays(model)
     assert [name for name in arrays if "embedding" in name or name.endswith("output.weight")] == [
         "encoders.source.embedding.weight"
@@ -59,7 +57,7 @@ def test_tied_weights_are_stored_once_and_stay_tied() -> None:
 
 def test_arrays_are_copies() -> None:
     architecture = ARCHITECTURES["lstm-bahdanau-2_layers"]
-    model = build_model(recipe_of(architecture), architecture.vocabulary_sizes)
+    model = build_model(recipe_of(architecture), architecture.sizes)
     for array in weight_arrays(model).values():
         array[...] = 7.0
     assert not any((parameter == 7.0).all() for parameter in model.parameters())
@@ -67,7 +65,7 @@ def test_arrays_are_copies() -> None:
 
 def test_weights_of_another_model_are_refused_by_name() -> None:
     architecture = ARCHITECTURES["gru-initial-1_layer"]
-    model = build_model(recipe_of(architecture), architecture.vocabulary_sizes)
+    model = build_model(recipe_of(architecture), architecture.sizes)
     foreign = weight_arrays(model_of(ARCHITECTURES["rnn-initial-1_layer"]))
     with pytest.raises(RunError, match=r"^weights\.safetensors: .*differing: .*decoder\.cells\.0\.gates\.weight"):
         load_weight_arrays(model, foreign, where="weights.safetensors")

@@ -13,6 +13,7 @@ from seqloom.recipe.sections import Metric
 DATES = "data: {builtin: dates}\n"
 KINDS = "additive, bilinear, concat, dot, hard, local, multi_head, projected"
 TOP_KEYS = "Known keys here: data, model, training, search, seed, device."
+MODEL_KEYS = "Known keys here: encoder, encoders, decoder, bridge."
 TRAINING_KEYS = (
     "Known keys here: epochs, steps, batch_tokens, batch_size, stretch, accumulate, optimiser, learning_rate, schedule, clip, "
     "label_smoothing, average, averaging, validation, checkpoint, precision, threads, tensorboard."
@@ -107,7 +108,7 @@ WRONG_DATA = {
     "{train: {source: a, targt: b}}": "data.train.targt: unknown key. Did you mean 'target'? Known keys here: source, target.",
     "{train: {source: a}}": "data.train.target: this key is missing; expected a file or a list of files.",
     "{train: {source: a, target: 2}}": "data.train.target: expected a file or a list of files; got 2.",
-    "{train: a, columns: {source: 0}}": f"data.columns.source: expected {COLUMN}; got 0.",
+    "{train: a, columns: {source: 0}}": f"data.columns.source: expected {COLUMN}, or null; got 0.",
     "{train: a, columns: {weight: [1]}}": f"data.columns.weight: expected {COLUMN}, or null; got a list of 1.",
     "{train: a, columns: {features: [0.5]}}": f"data.columns.features[0]: expected {COLUMN}; got 0.5.",
     "{train: a, vocabularies: {source: {kind: char}}}": (
@@ -116,7 +117,7 @@ WRONG_DATA = {
     ),
     "{train: a, max_length: 9}": (
         "data.max_length: unknown key. Did you mean 'maximum_length'? Known keys here: builtin, train, validation, test, "
-        "split, format, text, columns, sources, vocabularies, maximum_length."
+        "split, format, text, columns, sources, vocabularies, references, maximum_length."
     ),
     "{}": "data: give `train` (a file or a list of files) or `builtin` (the name of a built-in task).",
     "{builtin: dates, test: a}": (
@@ -131,7 +132,7 @@ def test_a_mistake_in_data_gives_one_line_even_in_a_union(section: str, message:
 
 
 UNKNOWN_KEYS = {
-    "model: {brige: 1}": "model.brige: unknown key. Did you mean 'bridge'? Known keys here: encoder, decoder, bridge.",
+    "model: {brige: 1}": f"model.brige: unknown key. Did you mean 'bridge'? {MODEL_KEYS}",
     "training: {optimizer: adam}": f"training.optimizer: unknown key. Did you mean 'optimiser'? {TRAINING_KEYS}",
     "training: {lr: 1}": f"training.lr: unknown key. Did you mean 'learning_rate'? {TRAINING_KEYS}",
     "learning_rate: 1": f"learning_rate: unknown key. It belongs elsewhere: write `training.learning_rate`. {TOP_KEYS}",
@@ -144,7 +145,7 @@ UNKNOWN_KEYS = {
     "model: {bridge: {heads: 2}}": (
         "model.bridge.heads: unknown key for kind attention. "
         "It belongs elsewhere: write `model.bridge.attention.heads` (kind multi_head). "
-        "Known keys here: kind, copy, start, query, into, feed, attention, coverage_loss, doubly_stochastic."
+        "Known keys here: kind, copy, start, query, into, feed, gate, attention, coverage_loss, doubly_stochastic."
     ),
     "model: {bridge: {attention: {kind: dot, size: 3}}}": (
         "model.bridge.attention.size: unknown key for kind dot. "
@@ -187,6 +188,21 @@ CONTRADICTIONS = {
     ),
     "bridge: {attention: {kind: multi_head, heads: 5}}": (
         "model.bridge.attention: 5 heads cannot share a size of 256. Use a number of heads that divides 256, such as 4 or 8."
+    ),
+    "{encoder: {kind: cnn, summary: flatten}, bridge: {start: {dense: 0}}}": (
+        "model: `start: {dense: 0}` would hand all states side by side, which `summary: flatten` makes of an image, to the "
+        "decoder as they are. Use `start: {dense: 1}`, or another `summary`."
+    ),
+    "{encoder: {kind: cnn}, decoder: {size: 128, cell: lstm}, bridge: {start: {dense: 0}}}": (
+        "model: `start: {dense: 0}` cannot start an lstm decoder, which has two states, from a cnn encoder, which has one. "
+        "Use `cell: gru` in the decoder, or `start: {dense: 1}`."
+    ),
+    "{encoder: {kind: efficientnet_lite0}, bridge: {copy: true}}": (
+        "model: `copy: true` copies symbols of the source, and the encoder efficientnet_lite0 reads none. "
+        "Use the encoder text, or remove `copy`."
+    ),
+    "{encoder: {kind: cnn}, decoder: {tied: all, embedding: 256}}": (
+        "model: `tied: all` shares the source's embedding, and a cnn encoder has none. Write `tied: output`."
     ),
     "bridge: {into: []}": (
         "model.bridge: `into` is empty, so the context would be unused. "
@@ -290,7 +306,7 @@ def test_all_mistakes_are_reported_at_once_in_the_order_of_the_file() -> None:
         "r.yaml has 6 mistakes:",
         "r.yaml:1: seed: expected a whole number of at least 0; got -1.",
         "r.yaml:1: data: this key is missing; expected a section with the keys builtin, train, validation, test, split, "
-        "format, text, columns, sources, vocabularies, maximum_length.",
+        "format, text, columns, sources, vocabularies, references, maximum_length.",
         f"r.yaml:5: model.bridge.attention.kind: expected one of {KINDS}; got 'aditive'. Did you mean 'additive'?",
         "r.yaml:5: model.bridge.attention.siz: unknown key for kind additive. Did you mean 'size'? "
         "Known keys here: kind, size, coverage.",
@@ -381,7 +397,7 @@ OVERRIDES = {
     ),
     "training.epochs=ten": "--set training.epochs: expected a whole number of at least 1; got 'ten'.",
     "model.brige.kind=initial": (
-        "--set model.brige: unknown key. Did you mean 'bridge'? Known keys here: encoder, decoder, bridge."
+        "--set model.brige: unknown key. Did you mean 'bridge'? Known keys here: encoder, encoders, decoder, bridge."
     ),
     "search.widht=3": f"--set search.widht: unknown key for kind beam. Did you mean 'width'? {BEAM_KEYS}",
     "search={kind: beam, widht: 3}": f"--set search.widht: unknown key for kind beam. Did you mean 'width'? {BEAM_KEYS}",
@@ -471,11 +487,14 @@ VECTOR = "data: {train: a.tsv, sources: {source: {kind: vector, size: 3}}}\n"
 @pytest.mark.parametrize(
     ("text", "part"),
     [
-        (VECTOR, "model.encoder: an encoder of kind text reads symbols, and the source is a vector"),
-        (f"{DATES}model: {{encoder: {{kind: dense}}}}\n", "model.encoder: a dense encoder reads a vector of numbers"),
+        (VECTOR, "model.encoder: an encoder of kind text reads text, and the source is a vector. Write `{kind: dense}`"),
+        (
+            f"{DATES}model: {{encoder: {{kind: dense}}}}\n",
+            "kind dense reads a vector, and the source is text. Write `{kind: text}`",
+        ),
         ("data: {train: a, sources: {source: {kind: vector}}}\n", "data.sources.source.size: this key is missing"),
         (VECTOR.replace("}}}", "}}, columns: {features: [3]}}"), "`columns.features` are symbols in front of a text"),
-        (VECTOR.replace("}}}", "}}, vocabularies: {shared: true}}"), "`vocabularies: {shared: true}` needs text on both sides"),
+        (VECTOR.replace("}}}", "}}, vocabularies: {shared: true}}"), "of one text source, and none of the sources is text"),
         (VECTOR.replace("}}}", "}}, text: lines}"), "here there is text alone. Remove `sources`"),
         (
             f"{VECTOR}model: {{encoder: {{kind: dense, dropout: 0.1}}}}\n",
@@ -494,3 +513,54 @@ VECTOR = "data: {train: a.tsv, sources: {source: {kind: vector, size: 3}}}\n"
 )
 def test_a_vector_goes_with_what_can_read_it(text: str, part: str) -> None:
     assert part in refusal(text)
+
+
+TWO = "data: {train: a.tsv, sources: {picture: {kind: image}, question: {}}SETTINGS}\n"
+ENCODERS = "model: {encoders: {picture: {kind: dense}, question: {}}}\n"
+
+
+@pytest.mark.parametrize(
+    ("settings", "model", "part"),
+    [
+        ("", "", "r.yaml:1: model.encoder: it reads one source, and data.sources names picture, question. Write `encoders:"),
+        ("", "model: {encoders: {question: {}}}\n", "has encoders for question, and data.sources names picture, question"),
+        ("", "model: {encoders: {}}\n", "model: `encoders` names no source"),
+        ("", ENCODERS.replace("}}}", "}}, encoder: {}}"), "model: `encoder` is for one source and `encoders` for several"),
+        ("", ENCODERS, "model.encoders.picture: an encoder of kind dense reads a vector, and the source `picture` is an image"),
+        ("", ENCODERS.replace("dense", "cn"), "r.yaml:2: model.encoders.picture.kind: expected one of "),
+        (", columns: {source: 2}", "", "`columns.source` is about the one source of pairs, and `sources` names picture, quest"),
+        (", vocabularies: {shared: true}", "", "model.encoder"),
+    ],
+)
+def test_the_names_of_sources_agree_everywhere(settings: str, model: str, part: str) -> None:
+    assert part in refusal(TWO.replace("SETTINGS", settings) + model)
+
+
+@pytest.mark.parametrize(
+    ("sources", "part"),
+    [
+        ("{}", "data: `sources` names no source. Name at least one"),
+        ("{target: {}}", "called 'target'. A name begins with a small letter"),
+        ("{a b: {}}", "called 'a b'. A name begins with a small letter"),
+        ("{source: {column: 2}}", "data: the column of the one source called `source` stands in `columns.source`"),
+        ("{a: {}, b: {}}, vocabularies: {shared: true}", "of one text source, and there are 2: a, b"),
+        ("{a: {kind: image}}, columns: {features: [3]}", "none of the sources is text"),
+        ("{a: {kind: image, size: [4]}}", "data.sources.a.size: expected a whole number of at least 1"),
+        ("{a: {kind: image, fit: croop}}", "data.sources.a.fit: expected one of crop, pad, stretch; got 'croop'. Did you mean"),
+        ("{a: {sise: 3}}", "data.sources.a.sise: unknown key for kind text"),
+        ("[a]", "data.sources: expected names, each with a section whose kind is one of image, text, vector; got a list of 1"),
+        ("{a: {}, b: {}}, train: {source: x, target: y}", "aligned files hold one source, and `sources` names several"),
+    ],
+)
+def test_sources_have_names_and_columns_that_make_sense(sources: str, part: str) -> None:
+    train = "" if "train" in sources else "train: a.tsv, "
+    assert part in refusal(f"data: {{{train}sources: {sources}}}\n")
+
+
+def test_an_override_reaches_a_source_by_its_name() -> None:
+    text = "data: {train: a.tsv, sources: {picture: {kind: vector, size: 3}}}\nmodel: {encoder: {kind: dense}}\n"
+    sources = parse_recipe(text, overrides=["data.sources.picture.size=5", "data.sources.picture.column=2"]).data.sources
+    assert (sources["picture"].kind, sources["picture"].column) == ("vector", 2)
+    changed = parse_recipe(text, overrides=["data.sources.picture.kind=text", "model.encoder.kind=text"])
+    assert changed.data.sources["picture"].kind == "text"
+    assert "--set data.sources.picture.size: expected a whole number" in refusal(text, "data.sources.picture.size=x")

@@ -293,6 +293,10 @@ def values_of(option: Option, slot: Slot, junk: bool) -> st.SearchStrategy[Any]:
         if slot.kinds:
             required["kind"] = others.pop("kind")
         return st.fixed_dictionaries(required, optional=others)
+    if option.is_mapping:
+        assert slot.named is not None
+        names = st.sampled_from(["source", "image", "question"])
+        return st.dictionaries(names, values(slot.named, junk), min_size=1, max_size=2)
     if option.is_list:
         if get_args(option.form)[-1] is Ellipsis:
             return st.lists(values(item_slot(option.form, 0), junk), max_size=3).map(tuple)
@@ -324,7 +328,7 @@ def test_any_recipe_survives_yaml(data: dict[str, Any]) -> None:
         recipe = recipe_from(data)
     except RecipeError:
         # The generator knows types and bounds, not which parts go together.
-        recipe = recipe_from(data | {"model": {}, "data": data["data"] | {"sources": {}}})
+        recipe = recipe_from(data | {"model": {}, "data": data["data"] | {"sources": {"source": {}}, "columns": {}}})
     assert plainly(to_yaml(recipe)) == recipe
     assert differences(recipe, plainly(to_yaml(recipe))) == []
     assert all(sentence.endswith(".") for _, sentence in jars(recipe))

@@ -1,6 +1,6 @@
 """What all sections have in common."""
 
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -14,3 +14,13 @@ class Section(BaseModel):
     """Base of all sections: immutable, and a key that is not known is an error."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+
+_Value = TypeVar("_Value", bound=Section)
+
+
+class Named(dict[str, _Value]):
+    """Sections by the names that a person gave them. Never changed once made, so that a section that holds one has a hash."""
+
+    def __hash__(self) -> int:  # type: ignore[override]
+        return hash(tuple(self.items()))

@@ -1,10 +1,13 @@
 """Where examples come from, and how text becomes symbols."""
 
-from typing import Annotated, Literal, Self
+from collections.abc import Mapping
+from dataclasses import dataclass
+from re import fullmatch
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
-from seqloom.recipe.sections.base import Fraction, Positive, Section
+from seqloom.recipe.sections.base import Fraction, Named, Positive, Section
 
 
 class VocabularySection(Section):
@@ -71,42 +74,113 @@ class VocabularyFile(Section):
 BuiltVocabulary = Characters | Words | Symbols | Bpe | Unigram | Whole
 """Vocabularies that come from the training data."""
 
-Vocabulary = Annotated[BuiltVocabulary | VocabularyFile, Field(discriminator="kind")]
-
-
-class TextSource(Section):
-    """The source is text, which a vocabulary makes symbols of."""
-
-    kind: Literal["text"] = "text"
-
-
-class VectorSource(Section):
-    """The source is a vector of `size` numbers: between spaces or commas in a table, a list in JSON lines and Parquet."""
-
-    kind: Literal["vector"] = "vector"
-    size: Positive
-
-
-Source = Annotated[TextSource | VectorSource, Field(discriminator="kind")]
-
-
-class Sources(Section):
-    """What each source is, by its name."""
-
-    source: Source = TextSource()
+AnyVocabulary = BuiltVocabulary | VocabularyFile
+Vocabulary = Annotated[AnyVocabulary, Field(discriminator="kind")]
 
 
 ColumnName = Annotated[int, Field(ge=1)] | str
 """A column by its number, counted from 1, or by its name in the header line."""
 
 
+class SourceSection(Section):
+    """What all sources share."""
+
+    column: ColumnName | None = None
+    """Where a table has it; by default sources stand in the first columns, in the order in which they are written here."""
+
+
+class TextSource(SourceSection):
+    """The source is text, which a vocabulary makes symbols of."""
+
+    kind: Literal["text"] = "text"
+    vocabulary: Vocabulary | None = None
+    """Its symbols; `None` means those of `vocabularies.source`."""
+
+
+class VectorSource(SourceSection):
+    """The source is a vector of `size` numbers: between spaces or commas in a table, a list in JSON lines and Parquet."""
+
+    kind: Literal["vector"] = "vector"
+    size: Positive
+
+
+class FileSource(SourceSection):
+    """What sources share that are the names of files."""
+
+    root: str | None = None
+    """Where names begin: a folder, a .zip or a .tar; `None` means the folder of the table."""
+
+
+class ImageSource(FileSource):
+    """The source is an image file, made `size` high and wide."""
+
+    kind: Literal["image"] = "image"
+    size: Positive | tuple[Positive, Positive] = 224
+    """One number, or height and width."""
+    fit: Literal["crop", "pad", "stretch"] = "crop"
+    """How it is made to fit: the middle of it, with margins around it, or out of proportion."""
+
+    @property
+    def height_and_width(self) -> tuple[int, int]:
+        """The size in pixels."""
+        return self.size if isinstance(self.size, tuple) else (self.size, self.size)
+
+
+AnySource = TextSource | VectorSource | ImageSource
+Source = Annotated[AnySource, Field(discriminator="kind")]
+Sources = Annotated[dict[str, Source], AfterValidator(Named)]
+"""What each source is, by its name."""
+
+SOURCE, TARGET = "source", "target"
+"""The name of a source if there is one and nobody gave it another; and what is written."""
+
+_NOT_NAMES = frozenset({TARGET, "weight", "features", "kind"})
+
+
 class Columns(Section):
     """Which columns of a table hold what."""
 
-    source: ColumnName = 1
+    source: ColumnName | None = 1
+    """The one source that has no other name; sources with names of their own say it in `sources`."""
     target: ColumnName = 2
     weight: ColumnName | None = None
     features: tuple[ColumnName, ...] = ()
+
+
+@dataclass(frozen=True)
+class Form:
+    """What an example consists of: its sources by name, and the columns of all its parts."""
+
+    sources: Mapping[str, AnySource]
+    columns: Mapping[str, ColumnName]
+    """Of the sources, by name."""
+    target: ColumnName
+    weight: ColumnName | None
+    features: tuple[ColumnName, ...]
+
+    @property
+    def all_columns(self) -> list[ColumnName]:
+        """Every column that is read."""
+        weight = () if self.weight is None else (self.weight,)
+        return [*self.columns.values(), self.target, *weight, *self.features]
+
+
+def form_of(columns: Columns, sources: Mapping[str, AnySource]) -> Form:
+    """Put together what is read: sources without a column stand in the first ones."""
+    own = {SOURCE: columns.source} if is_lone(sources) else {name: source.column for name, source in sources.items()}
+    places = {name: number if column is None else column for number, (name, column) in enumerate(own.items(), start=1)}
+    return Form(sources, places, columns.target, columns.weight, columns.features)
+
+
+def is_lone(sources: Mapping[str, object]) -> bool:
+    """Whether there is one source and nobody gave it a name, so that `columns.source` is about it."""
+    return list(sources) == [SOURCE]
+
+
+def _number_of(source: object, usual: int) -> int:
+    """The number of a source's column, given with its place among the sources; 0 for a column with a name."""
+    column = source.get("column") if isinstance(source, dict) else getattr(source, "column", None)
+    return usual if column is None else column if isinstance(column, int) else 0
 
 
 class Aligned(Section):
@@ -157,9 +231,11 @@ class Data(Section):
     text: Literal["lines", "stream"] | None = None
     """Plain text, for a language model: every line a sequence of its own, or all lines one running text."""
     columns: Columns = Columns()
-    sources: Sources = Sources()
-    """What is read: text unless said otherwise."""
+    sources: Sources = Named({SOURCE: TextSource()})
+    """What is read, by name: one text unless said otherwise."""
     vocabularies: Vocabularies = Vocabularies()
+    references: Literal["auto", "single", "grouped"] = "auto"
+    """Whether examples with equal sources are judged as one with several right outputs; `auto`: if a source is a file."""
     maximum_length: Positive = 500
     """Longer sides, in symbols, are left out of training, counted and reported."""
 
@@ -188,26 +264,97 @@ class Data(Section):
             raise ValueError("`text` has one side, so there is nothing to share. Remove `shared`")
         return self
 
+    @model_validator(mode="before")
+    @classmethod
+    def _the_target_follows_the_sources(cls, body: Any) -> Any:
+        """Put the target into the column after those of named sources, unless it is said where it stands."""
+        sources = body.get("sources") if isinstance(body, dict) else None
+        columns = body.get("columns", {}) if isinstance(body, dict) else None
+        if not isinstance(sources, dict) or is_lone(sources) or not isinstance(columns, dict | Columns):
+            return body
+        given = columns if isinstance(columns, dict) else {name: getattr(columns, name) for name in columns.model_fields_set}
+        taken = [_number_of(source, number) for number, source in enumerate(sources.values(), start=1)]
+        return {**body, "columns": {"source": None, "target": max(taken, default=0) + 1, **given}}
+
     @model_validator(mode="after")
-    def _a_vector_stands_alone(self) -> Self:
-        if isinstance(self.sources.source, TextSource):
-            return self
-        if self.text is not None or self.builtin is not None:
-            raise ValueError("`sources` says what the sources of pairs are; here there is text alone. Remove `sources`")
-        if self.vocabularies.shared:
-            raise ValueError("`vocabularies: {shared: true}` needs text on both sides, and the source is a vector. Remove it")
-        if self.columns.features:
+    def _sources_have_names(self) -> Self:
+        if not self.sources:
+            raise ValueError("`sources` names no source. Name at least one, or leave `sources` out for text")
+        for name in self.sources:
+            if not fullmatch(r"[a-z][a-z0-9_]{0,39}", name) or name in _NOT_NAMES:
+                raise ValueError(
+                    f"`sources` has a source called {name!r}. A name begins with a small letter, goes on with small letters, "
+                    f"digits and _, and is none of {', '.join(sorted(_NOT_NAMES))}"
+                )
+        return self
+
+    @model_validator(mode="after")
+    def _each_column_is_said_once(self) -> Self:
+        if is_lone(self.sources):
+            if self.sources[SOURCE].column is not None:
+                raise ValueError("the column of the one source called `source` stands in `columns.source`. Write it there")
+        elif self.columns.source is not None:
             raise ValueError(
-                "`columns.features` are symbols in front of a text, and the source is a vector. Make them numbers of it"
+                f"`columns.source` is about the one source of pairs, and `sources` names {', '.join(self.sources)}. "
+                f"Write `column` in `sources.{next(iter(self.sources))}`"
+            )
+        aligned = any(isinstance(one, Aligned) for one in (self.train, self.validation, self.test))
+        if aligned and len(self.sources) > 1:
+            raise ValueError("aligned files hold one source, and `sources` names several. Use a table with a column for each")
+        return self
+
+    @model_validator(mode="after")
+    def _what_needs_text_has_text(self) -> Self:
+        texts = self.text_sources
+        if self.text is not None and not (is_lone(self.sources) and texts):
+            raise ValueError("`sources` says what the sources of pairs are; here there is text alone. Remove `sources`")
+        if self.vocabularies.shared and len(texts) != 1:
+            named = f"there are {len(texts)}: {', '.join(texts)}" if texts else "none of the sources is text"
+            raise ValueError(
+                "`vocabularies: {shared: true}` lets the target share the vocabulary of one text source, "
+                f"and {named}. Remove it"
+            )
+        if self.columns.features and not texts:
+            raise ValueError(
+                "`columns.features` are symbols in front of a text, and none of the sources is text. "
+                "Make them a source of their own, or numbers of a vector"
             )
         return self
 
     @property
     def sides(self) -> tuple[str, ...]:
         """The names of what an example consists of."""
-        return ("target",) if self.text is not None else ("source", "target")
+        return (TARGET,) if self.text is not None else (*self.sources, TARGET)
+
+    @property
+    def text_sources(self) -> tuple[str, ...]:
+        """The names of the sources that are text. Features stand before the first of them."""
+        return tuple(name for name, source in self.sources.items() if isinstance(source, TextSource))
+
+    @property
+    def file_sources(self) -> dict[str, ImageSource]:
+        """The sources that are names of files, by name."""
+        return {name: source for name, source in self.sources.items() if isinstance(source, FileSource)}
 
     @property
     def symbol_sides(self) -> tuple[str, ...]:
         """The names of what is text, and has a vocabulary."""
-        return self.sides if isinstance(self.sources.source, TextSource) else ("target",)
+        return (TARGET,) if self.text is not None else (*self.text_sources, TARGET)
+
+    def vocabulary_of(self, side: str) -> AnyVocabulary:
+        """What a side's symbols are."""
+        if side == TARGET:
+            return self.vocabulary_of(self.text_sources[0]) if self.vocabularies.shared else self.vocabularies.target
+        source = self.sources[side]
+        own = source.vocabulary if isinstance(source, TextSource) else None
+        return self.vocabularies.source if own is None else own
+
+    @property
+    def form(self) -> Form:
+        """What an example consists of, and where its parts stand."""
+        return form_of(self.columns, self.sources)
+
+    @property
+    def groups_references(self) -> bool:
+        """Whether examples with equal sources are judged as one with several right outputs."""
+        return self.references == "grouped" or (self.references == "auto" and bool(self.file_sources))

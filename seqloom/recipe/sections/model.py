@@ -1,13 +1,14 @@
 """Encoder, decoder, and the bridge between them."""
 
 import warnings
-from collections.abc import Iterable
-from typing import Annotated, Literal, Self
+from collections.abc import Iterable, Sequence
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from seqloom.recipe.sections.attention import Additive, Attention, Dot, Hard, MultiHead, score_of
-from seqloom.recipe.sections.base import Count, Fraction, Positive, Rate, Section
+from seqloom.recipe.sections.base import Count, Fraction, Named, Positive, Rate, Section
+from seqloom.recipe.sections.vision import ConvolutionalEncoder, EfficientNetLite0Encoder, GridEncoder
 
 
 class Recurrence(Section):
@@ -154,7 +155,10 @@ class DenseEncoder(Section):
         return self
 
 
-Encoder = Annotated[TextEncoder | DenseEncoder, Field(discriminator="kind")]
+AnyEncoder = TextEncoder | DenseEncoder | ConvolutionalEncoder | EfficientNetLite0Encoder
+Encoder = Annotated[AnyEncoder, Field(discriminator="kind")]
+Encoders = Annotated[dict[str, Encoder], AfterValidator(Named)]
+"""An encoder for each source, by the source's name."""
 
 
 class RecurrentDecoder(Recurrence):
@@ -237,6 +241,8 @@ class AttentionBridge(Pointing):
     query: Literal["previous", "current"] = "previous"
     into: tuple[Literal["input", "output", "combined", "state", "concatenated"], ...] = ("input",)
     feed: bool = False
+    gate: bool = False
+    """Whether a share between 0 and 1, learnt from the query, says how much of the context counts (Xu et al. 2015)."""
     attention: Attention = Additive()
     coverage_loss: Rate = 0.0
     """Weight of `sum_t sum_j min(a_jt, sum_{i<t} a_ji)` in the loss: do not look again at what was looked at (See 2017)."""
@@ -295,27 +301,50 @@ Bridge = Annotated[NoBridge | InitialBridge | EveryStepBridge | AttentionBridge,
 
 
 class Model(Section):
-    """The encoder, the decoder, and the bridge between them."""
+    """The encoder of the one source, or the encoders of several; the decoder, and the bridge between them."""
 
     encoder: Encoder | None = TextEncoder()
+    encoders: Encoders | None = None
+    """Instead of `encoder`, where there are several sources."""
     decoder: RecurrentDecoder = RecurrentDecoder()
     bridge: Bridge = AttentionBridge()
 
+    @property
+    def all_encoders(self) -> tuple[AnyEncoder, ...]:
+        """The encoders of all sources."""
+        if self.encoders is not None:
+            return tuple(self.encoders.values())
+        return () if self.encoder is None else (self.encoder,)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _encoders_take_the_place_of_one(cls, body: Any) -> Any:
+        """Leave the default encoder out where there are encoders by name."""
+        if isinstance(body, dict) and body.get("encoders") is not None and "encoder" not in body:
+            return {**body, "encoder": None}
+        return body
+
     @model_validator(mode="after")
     def _parts_fit(self) -> Self:
-        _check_tied(self.encoder, self.decoder)
+        if self.encoders is not None and self.encoder is not None:
+            raise ValueError("`encoder` is for one source and `encoders` for several, by their names. Remove one of them")
+        if self.encoders is not None and not self.encoders:
+            raise ValueError("`encoders` names no source. Give an encoder for each source, or write `encoder` for the only one")
+        encoders = self.all_encoders
+        _check_tied(encoders, self.decoder)
         if isinstance(self.bridge, NoBridge):
-            if self.encoder is not None:
-                raise ValueError("`bridge: {kind: none}` is a language model and reads no source. Write `encoder: null` too")
+            if encoders:
+                key = "encoder" if self.encoders is None else "encoders"
+                raise ValueError(f"`bridge: {{kind: none}}` is a language model and reads no source. Write `{key}: null` too")
             _check_language_model(self.decoder)
             return self
-        if self.encoder is None:
+        if not encoders:
             raise ValueError(f"the bridge {self.bridge.kind} needs an encoder. Add one, or write `bridge: {{kind: none}}`")
-        _check_start(self.encoder, self.decoder, self.bridge.start)
+        _check_start(encoders, self.decoder, self.bridge.start)
         if isinstance(self.bridge, AttentionBridge):
-            _check_dot(self.encoder, self.decoder, self.bridge.attention)
-            _check_state(self.encoder, self.decoder, self.bridge)
-            _check_copy(self.encoder, self.decoder, self.bridge)
+            _check_dot(encoders, self.decoder, self.bridge.attention)
+            _check_state(encoders, self.decoder, self.bridge)
+            _check_copy(encoders, self.decoder, self.bridge)
         return self
 
 
@@ -327,36 +356,48 @@ def _check_language_model(decoder: RecurrentDecoder) -> None:
         )
 
 
-def _check_start(encoder: TextEncoder | DenseEncoder, decoder: RecurrentDecoder, start: Start) -> None:
+def _check_start(encoders: Sequence[AnyEncoder], decoder: RecurrentDecoder, start: Start) -> None:
     if start.dense > 0:
         return
-    if encoder.memory_size != decoder.size:
+    if any(isinstance(encoder, GridEncoder) and encoder.summary == "flatten" for encoder in encoders):
         raise ValueError(
-            f"`start: {{dense: 0}}` hands the encoder's last state ({encoder.memory_size} wide) to a decoder of size "
+            "`start: {dense: 0}` would hand all states side by side, which `summary: flatten` makes of an image, to the "
+            "decoder as they are. Use `start: {dense: 1}`, or another `summary`"
+        )
+    width = sum(encoder.memory_size for encoder in encoders)
+    if width != decoder.size:
+        last = "the encoder's last state" if len(encoders) == 1 else "the encoders' last states side by side"
+        raise ValueError(
+            f"`start: {{dense: 0}}` hands {last} ({width} wide) to a decoder of size "
             f"{decoder.size} as it is. Make the widths agree, or use `start: {{dense: 1}}`"
         )
-    if decoder.cell == "lstm" and isinstance(encoder, DenseEncoder):
-        raise ValueError(
-            "`start: {dense: 0}` cannot start an lstm decoder, which has two states, from a dense encoder, which has one. "
-            "Use `cell: gru` in the decoder, or `start: {dense: 1}`"
-        )
-    if decoder.cell == "lstm" and isinstance(encoder, TextEncoder) and encoder.cell != "lstm":
-        raise ValueError(
-            f"`start: {{dense: 0}}` cannot start an lstm decoder, which has two states, from an encoder of cell "
-            f"{encoder.cell}, which has one. Use `cell: lstm` in the encoder, or `start: {{dense: 1}}`"
-        )
+    if decoder.cell != "lstm":
+        return
+    for encoder in encoders:
+        if not isinstance(encoder, TextEncoder):
+            raise ValueError(
+                f"`start: {{dense: 0}}` cannot start an lstm decoder, which has two states, from a {encoder.kind} encoder, "
+                "which has one. Use `cell: gru` in the decoder, or `start: {dense: 1}`"
+            )
+        if encoder.cell != "lstm":
+            raise ValueError(
+                f"`start: {{dense: 0}}` cannot start an lstm decoder, which has two states, from an encoder of cell "
+                f"{encoder.cell}, which has one. Use `cell: lstm` in the encoder, or `start: {{dense: 1}}`"
+            )
 
 
-def _check_dot(encoder: TextEncoder | DenseEncoder, decoder: RecurrentDecoder, attention: Attention) -> None:
-    if isinstance(score_of(attention), Dot) and encoder.memory_size != decoder.size:
-        raise ValueError(
-            f"dot attention multiplies a decoder state of size {decoder.size} with encoder states of size "
-            f"{encoder.memory_size}. Make them agree (a bidirectional encoder writes twice its size), or use `kind: bilinear`"
-        )
+def _check_dot(encoders: Sequence[AnyEncoder], decoder: RecurrentDecoder, attention: Attention) -> None:
+    for encoder in encoders:
+        if isinstance(score_of(attention), Dot) and encoder.memory_size != decoder.size:
+            raise ValueError(
+                f"dot attention multiplies a decoder state of size {decoder.size} with encoder states of size "
+                f"{encoder.memory_size}. Make them agree (a bidirectional encoder writes twice its size), or use "
+                "`kind: bilinear`"
+            )
 
 
-def _check_state(encoder: TextEncoder | DenseEncoder, decoder: RecurrentDecoder, bridge: AttentionBridge) -> None:
-    width = context_size(bridge.attention, encoder.memory_size)
+def _check_state(encoders: Sequence[AnyEncoder], decoder: RecurrentDecoder, bridge: AttentionBridge) -> None:
+    width = sum(context_size(bridge.attention, encoder.memory_size) for encoder in encoders)
     if "state" in bridge.into and width != decoder.size:
         raise ValueError(
             f"`into: [state]` puts a context {width} wide in the place of a decoder state of size {decoder.size}. Make them "
@@ -364,13 +405,18 @@ def _check_state(encoder: TextEncoder | DenseEncoder, decoder: RecurrentDecoder,
         )
 
 
-def _check_copy(encoder: TextEncoder | DenseEncoder, decoder: RecurrentDecoder, bridge: AttentionBridge) -> None:
-    if bridge.copy and not isinstance(encoder, TextEncoder):
+def _check_copy(encoders: Sequence[AnyEncoder], decoder: RecurrentDecoder, bridge: AttentionBridge) -> None:
+    if not bridge.copy:
+        return
+    texts = [encoder for encoder in encoders if isinstance(encoder, TextEncoder)]
+    if not texts:
         raise ValueError(
-            f"`copy: true` copies symbols of the source, and the encoder {encoder.kind} reads none. "
+            f"`copy: true` copies symbols of the source, and the encoder {encoders[0].kind} reads none. "
             "Use the encoder text, or remove `copy`"
         )
-    if bridge.copy and not decoder.reads_symbols:
+    if len(texts) > 1:
+        raise ValueError("`copy: true` copies symbols of one source, and several encoders read symbols. Remove `copy`")
+    if not decoder.reads_symbols:
         raise ValueError(
             f"`copy: true` goes with a decoder that reads what it wrote, copies too; with `inputs: {{kind: "
             f"{decoder.inputs.kind}}}` it does not. Write `inputs: {{kind: teacher}}`, or remove `copy`"
@@ -382,16 +428,23 @@ def context_size(attention: Attention, memory_size: int) -> int:
     return attention.size if isinstance(attention, MultiHead) else memory_size
 
 
-def _check_tied(encoder: TextEncoder | DenseEncoder | None, decoder: RecurrentDecoder) -> None:
+def _check_tied(encoders: Sequence[AnyEncoder], decoder: RecurrentDecoder) -> None:
     if decoder.tied != "none" and decoder.embedding != decoder.size:
         raise ValueError(
             f"`tied: {decoder.tied}` uses the embedding ({decoder.embedding} wide) as the output layer of a decoder of size "
             f"{decoder.size}. Write `embedding: {decoder.size}` in the decoder, or `tied: none`"
         )
-    if decoder.tied == "all" and isinstance(encoder, DenseEncoder):
-        raise ValueError("`tied: all` shares the source's embedding, and a dense encoder has none. Write `tied: output`")
-    if decoder.tied == "all" and isinstance(encoder, TextEncoder) and encoder.embedding != decoder.embedding:
+    if decoder.tied != "all" or not encoders:
+        return
+    texts = [encoder for encoder in encoders if isinstance(encoder, TextEncoder)]
+    if not texts:
         raise ValueError(
-            f"`tied: all` needs one embedding width on both sides; the encoder has {encoder.embedding}, the decoder "
+            f"`tied: all` shares the source's embedding, and a {encoders[0].kind} encoder has none. Write `tied: output`"
+        )
+    if len(texts) > 1:
+        raise ValueError("`tied: all` shares the embedding of one source, and several encoders have one. Write `tied: output`")
+    if texts[0].embedding != decoder.embedding:
+        raise ValueError(
+            f"`tied: all` needs one embedding width on both sides; the encoder has {texts[0].embedding}, the decoder "
             f"{decoder.embedding}. Write `embedding: {decoder.embedding}` in the encoder, or `tied: output`"
         )

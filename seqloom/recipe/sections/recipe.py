@@ -1,14 +1,27 @@
 """The whole recipe."""
 
+from collections.abc import Iterator
 from typing import Literal, Self
 
 from pydantic import model_validator
 
 from seqloom.recipe.sections.base import Count, Section
 from seqloom.recipe.sections.data import Data
-from seqloom.recipe.sections.model import AttentionBridge, DenseEncoder, Model
+from seqloom.recipe.sections.model import AnyEncoder, AttentionBridge, DenseEncoder, Model, TextEncoder
 from seqloom.recipe.sections.search import Beam, Search
 from seqloom.recipe.sections.training import Training
+from seqloom.recipe.sections.vision import ConvolutionalEncoder, EfficientNetLite0Encoder
+
+_READS: dict[type[AnyEncoder], str] = {
+    TextEncoder: "text",
+    DenseEncoder: "vector",
+    ConvolutionalEncoder: "image",
+    EfficientNetLite0Encoder: "image",
+}
+"""The kind of source that each encoder reads."""
+
+_WORDS = {"text": "text", "vector": "a vector", "image": "an image"}
+"""What sources are, in a sentence."""
 
 
 class Recipe(Section):
@@ -25,6 +38,33 @@ class Recipe(Section):
     def is_language_model(self) -> bool:
         """Whether it learns from plain text: there is no source."""
         return self.data.text is not None
+
+    @property
+    def encoders(self) -> dict[str, AnyEncoder]:
+        """The encoder of each source, in the order of the sources; none for a language model."""
+        if self.data.text is not None:
+            return {}
+        if self.model.encoders is not None:
+            return {name: self.model.encoders[name] for name in self.data.sources}
+        return dict(zip(self.data.sources, self.model.all_encoders, strict=True))
+
+    @model_validator(mode="after")
+    def _every_source_has_an_encoder(self) -> Self:
+        sources, encoders = self.data.sources, self.model.encoders
+        if self.data.text is not None:
+            return self
+        named = ", ".join(sources)
+        if encoders is None and self.model.encoder is not None and len(sources) > 1:
+            raise ValueError(
+                f"model.encoder: it reads one source, and data.sources names {named}. "
+                f"Write `encoders: {{{', '.join(f'{name}: ...' for name in sources)}}}` in its place"
+            )
+        if encoders is not None and encoders.keys() != sources.keys():
+            raise ValueError(
+                f"model.encoders: it has encoders for {', '.join(encoders)}, and data.sources names {named}. "
+                "Give each source an encoder of its name"
+            )
+        return self
 
     @model_validator(mode="after")
     def _tied_needs_shared(self) -> Self:
@@ -54,7 +94,7 @@ class Recipe(Section):
 
     @model_validator(mode="after")
     def _text_needs_a_language_model(self) -> Self:
-        if (self.data.text is not None) == (self.model.encoder is None):
+        if (self.data.text is not None) == (not self.model.all_encoders):
             return self
         if self.data.text is None:
             raise ValueError(
@@ -78,18 +118,26 @@ class Recipe(Section):
 
     @model_validator(mode="after")
     def _the_encoder_reads_what_there_is(self) -> Self:
-        source, encoder = self.data.sources.source, self.model.encoder
-        if encoder is None or (source.kind == "vector") == isinstance(encoder, DenseEncoder):
-            return self
-        if source.kind == "vector":
+        for name, encoder in self._readable_pairs():
+            source, reads = self.data.sources[name], _READS[type(encoder)]
+            if reads == source.kind:
+                continue
+            fitting = [kind.model_fields["kind"].default for kind, what in _READS.items() if what == source.kind]
+            remedy = f"Write `{{kind: {fitting[0]}}}`" if fitting else "No encoder reads it yet"
+            called = "the source" if len(self.data.sources) == 1 else f"the source `{name}`"
+            place = "model.encoder" if self.model.encoders is None else f"model.encoders.{name}"
             raise ValueError(
-                f"model.encoder: an encoder of kind {encoder.kind} reads symbols, and the source is a vector. "
-                "Write `encoder: {kind: dense}`"
+                f"{place}: an encoder of kind {encoder.kind} reads {_WORDS[reads]}, and {called} is {_WORDS[source.kind]}. "
+                f"{remedy}, or another kind in `data.sources`"
             )
-        raise ValueError(
-            "model.encoder: a dense encoder reads a vector of numbers, and the source is text. Write "
-            "`sources: {source: {kind: vector, size: N}}` in data, or `encoder: {kind: text}`"
-        )
+        return self
+
+    def _readable_pairs(self) -> Iterator[tuple[str, AnyEncoder]]:
+        """Sources with the encoders that are meant for them, as far as names agree; else there is another complaint."""
+        if self.model.encoders is not None:
+            yield from ((name, encoder) for name, encoder in self.model.encoders.items() if name in self.data.sources)
+        elif self.model.encoder is not None and len(self.data.sources) == 1:
+            yield next(iter(self.data.sources)), self.model.encoder
 
     @model_validator(mode="after")
     def _text_is_judged_by_its_loss(self) -> Self:

@@ -1,0 +1,189 @@
+"""What a person asks a prediction for, as models read it: texts become symbols, vectors numbers, files a frontend's arrays."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from os import PathLike, fspath
+from typing import Any
+
+import numpy as np
+
+from seqloom.data.batches import Padded
+from seqloom.data.examples import Example, Origin
+from seqloom.data.media import Frontend, Media, MediaFinder
+from seqloom.data.media_store import as_padded
+from seqloom.data.oracles import Positions, Unit
+from seqloom.data.records import INPUT
+from seqloom.data.vectors import as_text, parse_vector
+from seqloom.data.vocabulary import Encoded, Vocabulary
+from seqloom.errors import DataError, UsageError
+from seqloom.predictions import Alignment, FloatArray
+from seqloom.recipe.sections import AnySource, Data, FileSource, TextSource, VectorSource
+
+Input = str | PathLike[str] | Mapping[str, Any] | Example
+"""What one may ask a prediction for: the one source, a mapping of sources and perhaps `features`, or an example."""
+
+_LENGTH_OF_A_FILE = 20
+"""Limits on outputs grow with the source, and a file has no symbols: it counts as so many, enough for a long caption."""
+
+
+@dataclass(frozen=True)
+class ReadExample:
+    """An example as models read it. encoded: its texts and vectors by name; files: the others, not opened yet.
+
+    blank: nothing is there, so there is nothing to ask a model. length: of the longest source, by which outputs are limited
+    and examples sorted.
+    """
+
+    example: Example
+    encoded: Mapping[str, Encoded]
+    files: Mapping[str, Media]
+    blank: bool
+    length: int
+    copies: Mapping[int, str] = field(default_factory=dict)
+
+
+class Reader:
+    """Reads examples for models of one recipe. tell_apart: unknown symbols get ids of their own, so that they can be copied."""
+
+    def __init__(
+        self,
+        data: Data,
+        vocabularies: Mapping[str, Vocabulary],
+        frontends: Mapping[str, Frontend],
+        grids: Mapping[str, tuple[int, int]],
+        *,
+        tell_apart: bool,
+    ) -> None:
+        self.sources: Mapping[str, AnySource] = data.sources
+        self._texts = data.text_sources
+        self._vocabularies = vocabularies
+        self._frontends = frontends
+        self._finders = {name: MediaFinder(source) for name, source in data.file_sources.items()}
+        self._grids = grids
+        self._tell_apart = tell_apart
+
+    @property
+    def told_source(self) -> str:
+        """The source that an oracle speaks of: the first text, or the first of all if none is text."""
+        return next(iter((*self._texts, *self.sources)))
+
+    @property
+    def known_features(self) -> frozenset[str]:
+        """The features that training has seen."""
+        return frozenset(self._vocabularies[self._texts[0]].features if self._texts else ())
+
+    def example_of(self, given: Input, number: int) -> Example:
+        """An input as an example. number: of the input, from 0."""
+        origin = Origin(INPUT, number + 1)
+        match given:
+            case Example():
+                return given
+            case Mapping():
+                return self._of_mapping(given, origin)
+            case _:
+                if len(self.sources) > 1:
+                    raise UsageError(
+                        f"input {origin.line}: this model reads {' and '.join(self.sources)}, found one text. "
+                        "Give a mapping with these keys"
+                    )
+                return Example({next(iter(self.sources)): fspath(given)}, None, origin)
+
+    def _of_mapping(self, given: Mapping[str, Any], origin: Origin) -> Example:
+        if set(given) - {"features"} != set(self.sources):
+            expected = ", ".join(f"`{name}`" for name in self.sources)
+            raise UsageError(f"input {origin.line}: expected the keys {expected} and perhaps `features`, found {sorted(given)}")
+        sources = {name: as_text(given[name]) or str(given[name]) for name in self.sources}
+        return Example(sources, None, origin, features=_features(given.get("features", ())))
+
+    def read(self, example: Example) -> ReadExample:
+        """An example as models read it. Files are found and not opened."""
+        if missing := [name for name in self.sources if name not in example.sources]:
+            raise UsageError(f"{example.origin}: expected the sources {', '.join(self.sources)}, found no {missing[0]}")
+        if example.features and not self._texts:
+            raise DataError(f"{example.origin}: features are symbols in front of a text, and no source is text. Leave them out")
+        blank = not any(text.strip() for text in example.sources.values())
+        encoded: dict[str, Encoded] = {}
+        files: dict[str, Media] = {}
+        copies: Mapping[int, str] = {}
+        for name, source in self.sources.items():
+            text = example.sources[name]
+            try:
+                match source:
+                    case TextSource():
+                        encoded[name] = self._text(name, text, example.features)
+                        copies = encoded[name].copies or copies
+                    case VectorSource(size=size):
+                        encoded[name] = _vector(text, size, blank=blank)
+                    case FileSource() if not blank:
+                        files[name] = self._finders[name].find(text, example.origin)
+            except DataError as problem:
+                raise DataError(f"{example.origin}: {problem}") from problem
+        length = max(_LENGTH_OF_A_FILE if files else 0, *(len(one.ids) for one in encoded.values()), 0)
+        return ReadExample(example, encoded, files, blank, length, copies)
+
+    def _text(self, name: str, text: str, features: Sequence[str]) -> Encoded:
+        vocabulary = self._vocabularies[name]
+        encoded = vocabulary.encode_source(text, features if name == self._texts[0] else ())
+        return vocabulary.told_apart(encoded, text) if self._tell_apart else encoded
+
+    def batch(self, chosen: Sequence[ReadExample]) -> dict[str, Padded]:
+        """The sources of several examples, padded. Here files are opened."""
+        return {
+            name: self._arrays(name, chosen) if name in self._finders else Padded.of([one.encoded[name].ids for one in chosen])
+            for name in self.sources
+        }
+
+    def _arrays(self, name: str, chosen: Sequence[ReadExample]) -> Padded:
+        for one in chosen:
+            if name not in one.files:
+                raise DataError(f"{one.example.origin}: expected the name of a file for {name}, found nothing")
+        frontend = self._frontends[name]
+        try:
+            return as_padded(np.stack(list(frontend.arrays([one.files[name] for one in chosen]))))
+        except DataError:
+            for one in chosen:  # several may be opened at once: say which it is
+                _open_alone(frontend, one.files[name], one.example.origin)
+            raise
+
+    def positions(self, read: ReadExample, unit: Unit) -> Positions:
+        """The positions of the source that an oracle speaks of."""
+        name = self.told_source
+        if name in self._finders:
+            rows, columns = self._grids.get(name, (1, 1))
+            return Positions.symbols(rows * columns)
+        if unit == "words":
+            return Positions.words(read.example.sources[name], read.encoded[name].spans)
+        return Positions.symbols(len(read.encoded[name].ids))
+
+    def alignment(self, name: str, read: ReadExample, weights: FloatArray) -> Alignment:
+        """Where a model looked in one source: at symbols, or at the fields of a grid."""
+        if name in read.encoded:
+            return Alignment(weights, read.encoded[name].symbols, read.encoded[name].spans)
+        count = weights.shape[-1]
+        grid = self._grids.get(name)
+        symbols = tuple(f"{row},{column}" for row in range(1, grid[0] + 1) for column in range(1, grid[1] + 1)) if grid else ()
+        return Alignment(weights, symbols or (name,) * count, ((0, 0),) * count, grid)
+
+
+def _open_alone(frontend: Frontend, media: Media, origin: Origin) -> None:
+    try:
+        list(frontend.arrays([media]))
+    except DataError as problem:
+        raise DataError(f"{origin}: {problem}") from problem
+
+
+def _vector(text: str, size: int, *, blank: bool) -> Encoded:
+    """A vector as a model reads it: one position with all its numbers. A blank one is never read."""
+    try:
+        vector = np.zeros(size, dtype=np.float32) if blank else parse_vector(text, size)
+    except ValueError as problem:
+        raise DataError(f"{problem}. Give as many numbers as the recipe's `data.sources` says") from problem
+    return Encoded(vector[None], ("vector",), ((0, len(text)),))
+
+
+def _features(value: object) -> tuple[str, ...]:
+    if isinstance(value, str):
+        return (value,)
+    if isinstance(value, Sequence):
+        return tuple(map(str, value))
+    raise UsageError(f"features: expected a text or a list of texts, found {value!r}")
