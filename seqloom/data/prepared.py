@@ -384,10 +384,9 @@ def _stored(folder: Path, side: str, finder: MediaFinder, frontend: Frontend, pr
     """The arrays of all files of a side, without the numbers of any split."""
     body, store = json.loads((folder / f"{side}.media.json").read_text(encoding="utf-8")), MediaStore(frontend)
     if not all(content in store for content in body["contents"]):
-        origins = {
-            body["contents"][number]: (name, origin)
-            for (name, origin, _, _), number in zip(_named_files(folder, side), body["numbers"], strict=True)
-        }
+        origins: dict[str, tuple[str, Origin]] = {}
+        for (name, origin, _, _), number in zip(_named_files(folder, side), body["numbers"], strict=True):
+            origins.setdefault(body["contents"][number], (name, origin))
         files = {content: finder.find(name, origin) for content, (name, origin) in origins.items()}
         try:
             store.fill(files, lambda count: progress(f"making arrays of {side}", count))
