@@ -4,10 +4,16 @@ Only matrix products count, two operations for each multiplication and addition,
 counter does): everything else is of lower order. The way back costs twice the way forward, one product for each factor.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import assert_never
 
+import torch
+from torch.utils.flop_counter import FlopCounterMode
+
 from seqloom.data.batches import IntArray
+from seqloom.models.frontends import InputSize
+from seqloom.models.vision import build_network, is_trained, layout_of
 from seqloom.recipe import sections
 
 _GATES = {"rnn": 1, "gru": 3, "lstm": 4}
@@ -68,13 +74,12 @@ class _Products:
         )
 
 
-def count_operations(model: sections.Model, vocabulary_sizes: dict[str, int], shape: BatchShape) -> Operations:
-    """Operations of a recipe's model on a batch of the given shape."""
-    products = (
-        _encoder(model.encoder, vocabulary_sizes.get("source", 0))
-        + _bridge(model)
-        + _decoder(model, vocabulary_sizes["target"])
-    )
+def count_operations(model: sections.Model, sizes: Mapping[str, InputSize], shape: BatchShape) -> Operations:
+    """Operations of a recipe's model on a batch of the given shape. sizes: as a model is built with."""
+    source, target = sizes.get("source", 0), sizes["target"]
+    if not isinstance(target, int):
+        raise TypeError(target)
+    products = _encoder(model.encoder, source) + _bridge(model, source) + _decoder(model, target)
     multiplications = (
         products.sentence * shape.sentences
         + products.source * shape.source_positions
@@ -88,14 +93,35 @@ def _cell(section: sections.Recurrence, input_size: int) -> int:
     return _GATES[section.cell] * section.size * (input_size + section.size)
 
 
-def _encoder(section: sections.TextEncoder | sections.DenseEncoder | None, input_size: int) -> _Products:
-    if section is None:
-        return _Products()
-    if isinstance(section, sections.DenseEncoder):
-        return _Products(source=section.size * (input_size + (section.layers - 1) * section.size))
-    directions = 2 if section.bidirectional else 1
-    widths = [section.embedding] + [section.memory_size] * (section.layers - 1)
-    return _Products(source=directions * sum(_cell(section, width) for width in widths))
+def _encoder(section: sections.Encoder | None, input_size: InputSize) -> _Products:
+    match section, input_size:
+        case None, _:
+            return _Products()
+        case sections.TextEncoder(), _:
+            directions = 2 if section.bidirectional else 1
+            widths = [section.embedding] + [section.memory_size] * (section.layers - 1)
+            return _Products(source=directions * sum(_cell(section, width) for width in widths))
+        case sections.DenseEncoder(), int():
+            return _Products(source=section.size * (input_size + (section.layers - 1) * section.size))
+        case sections.GridEncoder(), (height, width, _):
+            return _image_encoder(section, height, width)
+        case _:
+            raise TypeError(f"an encoder of kind {section.kind} cannot read a source of size {input_size}")
+
+
+def _image_encoder(section: sections.ImageEncoder, height: int, width: int) -> _Products:
+    """The network, unless it is frozen, and what becomes of what it sees. Source positions are places of the grid."""
+    with torch.device("meta"):
+        network = build_network(section)
+        pixels = torch.zeros(1, 3, height, width)
+    seen = 0
+    if is_trained(section):
+        with FlopCounterMode(display=False) as counter:
+            network(pixels)
+        seen = counter.get_total_flops() // 2
+    size, places = section.memory_size, layout_of(network, height, width).places
+    dense = places * size * size if section.summary == "dense" else 0
+    return _Products(sentence=seen + dense, source=0 if section.size is None else network.channels * size)
 
 
 def _decoder(model: sections.Model, vocabulary_size: int) -> _Products:
@@ -114,6 +140,7 @@ def _decoder(model: sections.Model, vocabulary_size: int) -> _Products:
         products += gates * size * size if bridge.feed else 0
         seen += context if "output" in bridge.into or "concatenated" in bridge.into else 0
         products += seen if bridge.copy else 0
+        products += size if bridge.gate else 0
     products += vocabulary_size * seen
     if isinstance(section.inputs, sections.DistributionInputs):
         # The distribution that the next step is given is found in the loop, once more for the loss; then its mean embedding.
@@ -121,30 +148,31 @@ def _decoder(model: sections.Model, vocabulary_size: int) -> _Products:
     return _Products(target=products)
 
 
-def _bridge(model: sections.Model) -> _Products:
+def _bridge(model: sections.Model, input_size: InputSize) -> _Products:
     """The first state, and what reads the source."""
-    bridge = model.bridge
+    bridge, summary = model.bridge, _summary_size(model, input_size)
     match bridge:
         case sections.NoBridge():
             return _Products()
         case sections.InitialBridge():
-            return _start(model, bridge.start)
+            return _start(model, bridge.start, summary)
         case sections.EveryStepBridge():
             # The same context at every step is multiplied once for all of them.
-            same = _GATES[model.decoder.cell] * model.decoder.size * _memory_size(model)
-            return _start(model, bridge.start) + _Products(sentence=same)
+            same = _GATES[model.decoder.cell] * model.decoder.size * summary
+            return _start(model, bridge.start, summary) + _Products(sentence=same)
         case sections.AttentionBridge():
-            return _start(model, bridge.start) + _attention(bridge.attention, model.decoder.size, _memory_size(model))
+            start = _start(model, bridge.start, summary)
+            return start + _attention(bridge.attention, model.decoder.size, _memory_size(model))
         case _:
             assert_never(bridge)
 
 
-def _start(model: sections.Model, start: sections.Start) -> _Products:
+def _start(model: sections.Model, start: sections.Start, summary: int) -> _Products:
     if start.dense == 0:
         return _Products()
     size = model.decoder.size
     states = model.decoder.layers * (2 if model.decoder.cell == "lstm" else 1)
-    return _Products(sentence=states * (_memory_size(model) * size + (start.dense - 1) * size * size))
+    return _Products(sentence=states * (summary * size + (start.dense - 1) * size * size))
 
 
 def _attention(section: sections.Attention, query: int, memory: int) -> _Products:
@@ -173,6 +201,16 @@ def _attention(section: sections.Attention, query: int, memory: int) -> _Product
 
 def _memory_size(model: sections.Model) -> int:
     return 0 if model.encoder is None else model.encoder.memory_size
+
+
+def _summary_size(model: sections.Model, input_size: InputSize) -> int:
+    """How wide the summary of a source is: as a state, but for images of which all states lie side by side."""
+    encoder = model.encoder
+    if isinstance(encoder, sections.GridEncoder) and encoder.summary == "flatten" and isinstance(input_size, tuple):
+        with torch.device("meta"):
+            layout = layout_of(build_network(encoder), *input_size[:2])
+        return layout.places * encoder.memory_size
+    return _memory_size(model)
 
 
 def _context_size(model: sections.Model) -> int:

@@ -9,12 +9,9 @@ frame is the picture. Colour profiles are not applied.
 
 import io
 import warnings
-from collections import deque
 from collections.abc import Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import islice
 from threading import Lock
 from typing import TYPE_CHECKING, Literal, Protocol
 
@@ -22,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seqloom.data.records import abbreviated
+from seqloom.data.threads import in_order
 from seqloom.errors import DataError, MissingExtraError
 
 if TYPE_CHECKING:
@@ -46,9 +44,6 @@ Pixels = npt.NDArray[np.uint8]
 
 _SPARE = 2
 """How many times larger than asked for a JPEG is decoded at least, so that resizing has something to average."""
-
-_AHEAD = 2
-"""How many pictures for each thread are begun before the first of them is asked for."""
 
 # Pillow warns of large pictures, which are refused here anyway. Python's filters of warnings belong to the whole process, so
 # only one thread may change them at a time.
@@ -136,8 +131,7 @@ class ImagePixels:
         if self.threads == 1:
             yield from map(self.array, files)
             return
-        with ThreadPoolExecutor(self.threads) as pool:
-            yield from _in_order(pool, self, iter(files))
+        yield from in_order(self.array, files, threads=self.threads)
 
     def array(self, media: Media) -> Pixels:
         """The pixels of one picture."""
@@ -159,20 +153,6 @@ class ImagePixels:
                 padded = Image.new("RGB", (self.width, self.height), "white")
                 padded.paste(_resized(image, width, height), ((self.width - width) // 2, (self.height - height) // 2))
                 return padded
-
-
-def _in_order(pool: ThreadPoolExecutor, pixels: ImagePixels, files: Iterator[Media]) -> Iterator[Pixels]:
-    """Decode a few files ahead, and never more: arrays that nobody has taken yet cost memory."""
-    ahead: deque[Future[Pixels]] = deque()
-    try:
-        ahead.extend(pool.submit(pixels.array, media) for media in islice(files, _AHEAD * pixels.threads))
-        while ahead:
-            array = ahead.popleft().result()
-            ahead.extend(pool.submit(pixels.array, media) for media in islice(files, 1))
-            yield array
-    finally:
-        for future in ahead:
-            future.cancel()
 
 
 def _resized(

@@ -9,13 +9,15 @@ from torch import Tensor, nn
 
 from seqloom.models.attention import Attention, Carry, Chance, Keys, Read
 from seqloom.models.attention_kinds import build_attention
-from seqloom.models.memory import CellState, Memory
+from seqloom.models.memory import CellState, Memory, MemorySize
 from seqloom.models.multiplying import Linear
 from seqloom.models.oracle import Told
 from seqloom.recipe import sections
 
 Memories = Mapping[str, Memory]
 """One memory per source, by the source's name."""
+MemorySizes = Mapping[str, MemorySize]
+"""How wide they are."""
 
 
 @dataclass(frozen=True)
@@ -81,9 +83,9 @@ class Bridge(nn.Module):
 class InitialBridge(Bridge):
     """Option 1 (E3): `s_0 = f(h_T)`, the identity or dense layers, and nothing afterwards."""
 
-    def __init__(self, start: sections.Start, decoder: "DecoderShape", memory_sizes: Mapping[str, int]) -> None:
+    def __init__(self, start: sections.Start, decoder: "DecoderShape", memory_sizes: MemorySizes) -> None:
         super().__init__()
-        self.first = Start(start.dense, decoder, sum(memory_sizes.values()))
+        self.first = Start(start.dense, decoder, _summary_size(memory_sizes))
 
     def start(self, memories: Memories) -> tuple[CellState, ...]:
         """`s_0` of every decoder layer."""
@@ -94,9 +96,9 @@ class InitialBridge(Bridge):
 class EveryStepBridge(InitialBridge):
     """Option 2 (E4): `s_0` as in option 1, and `h_T` in the cell's input at every step."""
 
-    def __init__(self, start: sections.Start, decoder: "DecoderShape", memory_sizes: Mapping[str, int]) -> None:
+    def __init__(self, start: sections.Start, decoder: "DecoderShape", memory_sizes: MemorySizes) -> None:
         super().__init__(start, decoder, memory_sizes)
-        self.context_size = sum(memory_sizes.values())
+        self.context_size = _summary_size(memory_sizes)
 
     def link(self, memories: Memories) -> Link:
         """The summaries of all sources, side by side."""
@@ -112,12 +114,13 @@ class EveryStepBridge(InitialBridge):
 class AttentionBridge(InitialBridge):
     """`s_0`, and a fresh context at every step (A1): one attention per source, contexts side by side."""
 
-    def __init__(self, section: sections.AttentionBridge, decoder: "DecoderShape", memory_sizes: Mapping[str, int]) -> None:
+    def __init__(self, section: sections.AttentionBridge, decoder: "DecoderShape", memory_sizes: MemorySizes) -> None:
         super().__init__(section.start, decoder, memory_sizes)
         self.attentions = nn.ModuleDict(
-            {name: build_attention(section.attention, decoder.size, size) for name, size in memory_sizes.items()}
+            {name: build_attention(section.attention, decoder.size, size.states) for name, size in memory_sizes.items()}
         )
         self.context_size = sum(self.attention(name).context_size for name in memory_sizes)
+        self.gate = Linear(decoder.size, len(memory_sizes)) if section.gate else None
         self.copies = section.copy
 
     def attention(self, name: str) -> Attention:
@@ -140,8 +143,12 @@ class AttentionBridge(InitialBridge):
     def read(self, query: Tensor, link: Link, carry: Mapping[str, Carry]) -> BridgeRead:
         """A context per query, from all sources."""
         reads = {name: self._read_one(name, query, link, carry[name]) for name in link.keys}
+        contexts = [read.context for read in reads.values()]
+        if self.gate is not None:  # Xu et al. 2015: `c_t = beta_t sum_j a_jt h_j`, `beta_t = sigmoid(w^T s + b)`
+            openings = torch.sigmoid(self.gate(query)).chunk(len(contexts), dim=-1)  # [B, Q, 1] for each source
+            contexts = [context * opening for context, opening in zip(contexts, openings, strict=True)]
         return BridgeRead(
-            context=torch.cat([read.context for read in reads.values()], dim=-1),
+            context=torch.cat(contexts, dim=-1),
             weights={name: read.weights for name, read in reads.items()},
             carry={name: read.carry for name, read in reads.items()},
             chances={name: read.chance for name, read in reads.items() if read.chance is not None},
@@ -171,10 +178,10 @@ class Start(nn.Module):
     encoder's last one. A leaf meets its counterpart too: h from h, s from s (C3), where the encoder has both.
     """
 
-    def __init__(self, dense: int, decoder: DecoderShape, memory_size: int) -> None:
+    def __init__(self, dense: int, decoder: DecoderShape, summary_size: int) -> None:
         super().__init__()
         self.decoder = decoder
-        self.leaves = nn.ModuleList(_dense(dense, memory_size, decoder.size) for _ in range(decoder.layers * decoder.leaves))
+        self.leaves = nn.ModuleList(_dense(dense, summary_size, decoder.size) for _ in range(decoder.layers * decoder.leaves))
 
     def forward(self, memories: Memories) -> tuple[CellState, ...]:
         """The first state, leaves [B, D]."""
@@ -194,10 +201,15 @@ class Start(nn.Module):
         return torch.cat(parts, dim=-1)
 
 
-def _dense(count: int, memory_size: int, size: int) -> nn.Module:
+def _summary_size(memory_sizes: MemorySizes) -> int:
+    """How wide the summaries of all sources are side by side."""
+    return sum(size.summary for size in memory_sizes.values())
+
+
+def _dense(count: int, summary_size: int, size: int) -> nn.Module:
     layers: list[nn.Module] = []
     for index in range(count):
-        layers += [Linear(memory_size if index == 0 else size, size), nn.Tanh()]
+        layers += [Linear(summary_size if index == 0 else size, size), nn.Tanh()]
     return nn.Sequential(*layers)  # without layers: the identity
 
 
@@ -236,8 +248,8 @@ class ContextUses:
                 return cls()
 
 
-def build_bridge(section: sections.Bridge, decoder: DecoderShape, memory_sizes: Mapping[str, int]) -> Bridge:
-    """The bridge that a recipe names, between a decoder and sources of the given memory widths."""
+def build_bridge(section: sections.Bridge, decoder: DecoderShape, memory_sizes: MemorySizes) -> Bridge:
+    """The bridge that a recipe names, between a decoder and memories of the given widths."""
     match section:
         case sections.NoBridge():
             return Bridge()

@@ -11,7 +11,17 @@ import torch
 from torch import Tensor, nn
 
 from seqloom.models.attention import Carry, Chance
-from seqloom.models.bridges import AttentionBridge, Bridge, BridgeRead, ContextUses, DecoderShape, Link, Memories, build_bridge
+from seqloom.models.bridges import (
+    AttentionBridge,
+    Bridge,
+    BridgeRead,
+    ContextUses,
+    DecoderShape,
+    Link,
+    Memories,
+    MemorySizes,
+    build_bridge,
+)
 from seqloom.models.cells import Cell, LstmCell, build_cell, unroll
 from seqloom.models.copying import Copying
 from seqloom.models.dropout import InputDropout, SequenceDropout
@@ -90,7 +100,7 @@ class RecurrentDecoder(nn.Module):
         self,
         section: sections.RecurrentDecoder,
         bridge: sections.Bridge,
-        memory_sizes: Mapping[str, int],
+        memory_sizes: MemorySizes,
         vocabulary_size: int,
         source_embedding: nn.Embedding | None = None,
         *,
@@ -268,6 +278,7 @@ class RecurrentDecoder(nn.Module):
         loop = DecoderLoop(
             [self._cell(index) for index in range(len(self.cells))],
             {name: self.bridge.attention(name) for name in state.link.keys},
+            self.bridge.gate,
             self.combine,
             self.uses,
             state=first,

@@ -13,8 +13,9 @@ from seqloom.models.decoders import Decoded, DecoderState, RecurrentDecoder
 from seqloom.models.encoders import TextEncoder, build_encoder
 from seqloom.models.frontends import InputSize, input_sizes
 from seqloom.models.loss import chunked_cross_entropy
-from seqloom.models.memory import Layout, Memory
+from seqloom.models.memory import Layout, Memory, MemorySize
 from seqloom.models.objective import LookingTerms
+from seqloom.models.vision import ImageEncoder
 from seqloom.recipe import sections
 from seqloom.recipe.sections import TARGET
 
@@ -49,19 +50,21 @@ class EncoderDecoder(nn.Module):
         super().__init__()
         self.label_smoothing = label_smoothing
         self.looking_terms = LookingTerms.of(section.bridge)
-        encoders = _by_source(section, [name for name in sizes if name != TARGET])
         self.encoders = nn.ModuleDict()
-        for name, encoder in encoders.items():
+        memory_sizes = {}
+        for name, encoder in _by_source(section, [name for name in sizes if name != TARGET]).items():
             if hasattr(self.encoders, name):
                 raise RecipeError(f"data.sources: torch keeps the word {name!r} for itself. Call the source something else")
-            self.encoders[name] = build_encoder(encoder, sizes[name], written_out=written_out)
+            built = build_encoder(encoder, sizes[name], written_out=written_out)
+            self.encoders[name] = built
+            memory_sizes[name] = MemorySize(built.memory_size, built.summary_size)
         vocabulary_size = sizes[TARGET]
         if not isinstance(vocabulary_size, int):
             raise TypeError(vocabulary_size)
         self.decoder = RecurrentDecoder(
             section.decoder,
             section.bridge,
-            {name: encoder.memory_size for name, encoder in encoders.items()},
+            memory_sizes,
             vocabulary_size,
             source_embedding=self._source_embedding(),
             written_out=written_out,
@@ -72,6 +75,12 @@ class EncoderDecoder(nn.Module):
             if isinstance(encoder, TextEncoder):
                 return encoder.embedding
         return None
+
+    def load_pretrained(self) -> None:
+        """Take over what parts of the model have learnt elsewhere."""
+        for encoder in self.encoders.values():
+            if isinstance(encoder, ImageEncoder):
+                encoder.load_pretrained()
 
     def encode(self, sources: Mapping[str, Padded]) -> dict[str, Memory]:
         """Read every source into its memory."""
@@ -156,10 +165,16 @@ class EncoderDecoder(nn.Module):
         return values, torch.from_numpy(padded.lengths).to(self.device)
 
 
-def build_model(recipe: sections.Recipe, vocabulary_sizes: Mapping[str, int]) -> EncoderDecoder:
-    """A fresh model with weights drawn from the recipe's seed."""
+def build_model(recipe: sections.Recipe, vocabulary_sizes: Mapping[str, int], *, fresh: bool = True) -> EncoderDecoder:
+    """A model with weights drawn from the recipe's seed, and others that were learnt elsewhere.
+
+    fresh: False if all of them will be replaced, so that nothing learnt elsewhere needs to be there.
+    """
     torch.manual_seed(recipe.seed)
-    return EncoderDecoder(recipe.model, input_sizes(recipe, vocabulary_sizes), label_smoothing=recipe.training.label_smoothing)
+    model = EncoderDecoder(recipe.model, input_sizes(recipe, vocabulary_sizes), label_smoothing=recipe.training.label_smoothing)
+    if fresh:
+        model.load_pretrained()
+    return model
 
 
 def _by_source(section: sections.Model, names: Sequence[str]) -> dict[str, sections.AnyEncoder]:

@@ -1,7 +1,6 @@
 """Encoders: each reads one source into a Memory."""
 
 from collections.abc import Mapping
-from typing import assert_never
 
 import torch
 from torch import Tensor, nn
@@ -12,6 +11,7 @@ from seqloom.models.frontends import InputSize
 from seqloom.models.memory import CellState, Layout, Memory
 from seqloom.models.multiplying import Linear
 from seqloom.models.unrolled_cells import unroll_written_out
+from seqloom.models.vision import ImageEncoder
 from seqloom.recipe import sections
 from seqloom.symbols import UNKNOWN
 
@@ -28,7 +28,7 @@ class TextEncoder(nn.Module):
     def __init__(self, section: sections.TextEncoder, vocabulary_size: int, *, written_out: bool = True) -> None:
         super().__init__()
         self.unroll = unroll_written_out if written_out else unroll
-        self.memory_size = section.memory_size
+        self.memory_size = self.summary_size = section.memory_size
         self.embedding = build_embedding(vocabulary_size, section.embedding)
         self.input_dropout = InputDropout(section)
         self.dropout = SequenceDropout(section.dropout, locked=section.locked)
@@ -74,7 +74,7 @@ class DenseEncoder(nn.Module):
 
     def __init__(self, section: sections.DenseEncoder, input_size: int) -> None:
         super().__init__()
-        self.memory_size = section.memory_size
+        self.memory_size = self.summary_size = section.memory_size
         self.dropout = SequenceDropout(section.dropout, locked=False)
         self.activation = _ACTIVATIONS[section.activation]()
         widths = [input_size] + [section.size] * (section.layers - 1)
@@ -89,25 +89,21 @@ class DenseEncoder(nn.Module):
         return Memory(states, mask, states[:, 0], ((states[:, 0],),))
 
 
-Encoder = TextEncoder | DenseEncoder
+Encoder = TextEncoder | DenseEncoder | ImageEncoder
 """All have a `layout`: how the positions lie that they write, None if these follow each other."""
 
 
 def build_encoder(section: sections.AnyEncoder, input_size: InputSize, *, written_out: bool) -> Encoder:
-    """The encoder that a recipe names. input_size: of its vocabulary or its vectors, or the shape of what a frontend makes."""
-    match section:
-        case sections.TextEncoder():
-            return TextEncoder(section, _number(input_size), written_out=written_out)
-        case sections.DenseEncoder():
-            return DenseEncoder(section, _number(input_size))
+    """The encoder that a recipe names. input_size: of its vocabulary or its vectors, or the shape of images."""
+    match section, input_size:
+        case sections.TextEncoder(), int():
+            return TextEncoder(section, input_size, written_out=written_out)
+        case sections.DenseEncoder(), int():
+            return DenseEncoder(section, input_size)
+        case ((sections.ConvolutionalEncoder() | sections.EfficientNetLite0Encoder()), (height, width, _)):
+            return ImageEncoder(section, height, width)
         case _:
-            assert_never(section)
-
-
-def _number(size: InputSize) -> int:
-    if not isinstance(size, int):
-        raise TypeError(f"expected the size of a vocabulary or of vectors, found the shape {size}")
-    return size
+            raise TypeError(f"an encoder of kind {section.kind} cannot read a source of size {input_size}")
 
 
 def build_embedding(vocabulary_size: int, size: int) -> nn.Embedding:

@@ -19,14 +19,28 @@ class Layout:
     rows: int
     columns: int
 
+    @property
+    def places(self) -> int:
+        """How many positions there are."""
+        return self.rows * self.columns
+
+
+@dataclass(frozen=True)
+class MemorySize:
+    """How wide what an encoder writes is: each of its states, and the summary."""
+
+    states: int
+    summary: int
+
 
 @dataclass(frozen=True)
 class Memory:
     """One source as the encoder wrote it.
 
-    states [B, S, D], one vector per position; mask [B, S], True where real; summary [B, D], one vector for all of it, from
-    real positions only; finals: the last state of each layer, leaves [B, D], from which a decoder may start; symbols [B, S]:
-    what was read, if it was symbols; layout: how positions lie, None if they follow each other.
+    states [B, S, D], one vector per position; mask [B, S], True where real; summary [B, D'], one vector for all of it, from
+    real positions only; finals: the last state of each layer, leaves [B, D'], from which a decoder may start; symbols [B, S]:
+    what was read, if it was symbols; layout: how positions lie, None if they follow each other. D' is D but for pictures, of
+    which the summary may be all states side by side.
     """
 
     states: Tensor

@@ -5,6 +5,7 @@ It serves the bridges whose reading flows back into the cells (`into: input`, `f
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any
 
 import torch
@@ -30,6 +31,48 @@ class DrawnLayer:
     masks: Tensor | None
 
 
+class GateLoop:
+    """How much of each source's context counts, `beta_t = sigmoid(w^T s + b)`, through all steps, forward and back.
+
+    contexts: for each source what is left of its context, [T, B, C], filled by `open`.
+    """
+
+    def __init__(self, gate: nn.Linear, readers: Sequence[AttentionKernel], multiplier: Multiplier) -> None:
+        self.gate, self.readers, self.multiplier = gate, readers, multiplier
+        self._matrix = multiplier.operand(gate.weight.detach())
+        steps, batch, _ = readers[0].contexts.shape
+        self._openings = readers[0].contexts.new_empty(steps, batch, len(readers))
+        self._gradients = torch.empty_like(self._openings)  # of what the sigmoid squashes
+        self.contexts = [torch.empty_like(reader.contexts) for reader in readers]
+
+    def open(self, time: int, query: Tensor) -> None:
+        """Scale the contexts of one step, which have been read; query [B, D]."""
+        self.multiplier.addmm(self.gate.bias.detach(), query, self._matrix.t(), out=self._openings[time]).sigmoid_()
+        for reader, opening, context in zip(self.readers, self._of_each(time), self.contexts, strict=True):
+            torch.mul(reader.contexts[time], opening, out=context[time])
+
+    def back_to_contexts(self, time: int, scaled: Sequence[Tensor]) -> list[Tensor]:
+        """From the gradients of the scaled contexts of one step to those of what was read."""
+        of_openings = [(one * reader.contexts[time]).sum(dim=1) for one, reader in zip(scaled, self.readers, strict=True)]
+        self._gradients[time] = torch.ops.aten.sigmoid_backward(torch.stack(of_openings, dim=1), self._openings[time])
+        return [one * opening for one, opening in zip(scaled, self._of_each(time), strict=True)]
+
+    def _of_each(self, time: int) -> Sequence[Tensor]:
+        """The shares of all sources at one step, [B, 1] each."""
+        return self._openings[time].chunk(len(self.readers), dim=1)
+
+    def back_to_query(self, time: int) -> Tensor:
+        """The gradient of the query, as far as the gate saw it; after `back_to_contexts`."""
+        return self.multiplier.mm(self._gradients[time], self._matrix)
+
+    def weight_gradients(self, queries: Tensor) -> WeightGradients:
+        """After all backward steps; queries [T, B, D], as they were asked."""
+        return [
+            (self.gate.weight, self.multiplier.gradient(self._gradients, queries)),
+            (self.gate.bias, self._gradients.sum(dim=(0, 1))),
+        ]
+
+
 class DecoderLoop:
     """One pass through a decoder, forward and back.
 
@@ -40,6 +83,7 @@ class DecoderLoop:
         self,
         cells: list[Cell],
         attentions: Mapping[str, Attention],
+        gate: nn.Linear | None,
         combine: nn.Linear | None,
         uses: ContextUses,
         *,
@@ -60,6 +104,9 @@ class DecoderLoop:
         self.readers: list[AttentionKernel] = [
             build_attention_kernel(attentions[name], one, steps, multiplier) for name, one in keys.items()
         ]
+        self.gate = None if gate is None else GateLoop(gate, self.readers, multiplier)
+        # What the rest of the decoder sees of the sources, [T, B, C] each.
+        self._shown = [reader.contexts for reader in self.readers] if self.gate is None else self.gate.contexts
         self.names = list(keys)
         top = self.kernels[-1].states[0]
         self.combined = top.new_empty(top.shape) if combine is not None else None  # [T + 1, B, D]
@@ -79,7 +126,7 @@ class DecoderLoop:
 
     def contexts(self, time: int) -> Tensor:
         """All sources' contexts of a step side by side."""
-        return _side_by_side([reader.contexts[time] for reader in self.readers])
+        return _side_by_side([context[time] for context in self._shown])
 
     # --- forward ----------------------------------------------------------------------------------------------------
 
@@ -99,6 +146,8 @@ class DecoderLoop:
     def _read(self, time: int, query: Tensor) -> None:
         for reader in self.readers:
             reader.read(time, query)
+        if self.gate is not None:
+            self.gate.open(time, query)
 
     def _extended(self, projected: Tensor, time: int) -> Tensor:
         index = 1
@@ -129,8 +178,7 @@ class DecoderLoop:
         if self.combined is not None:
             return self.combined[1:].clone()
         if self.uses.output:
-            contexts = _side_by_side([reader.contexts for reader in self.readers])
-            return torch.cat([self.top[1:], contexts], dim=-1)
+            return torch.cat([self.top[1:], _side_by_side(self._shown)], dim=-1)
         return self.top[1:].clone()
 
     # --- backward ---------------------------------------------------------------------------------------------------
@@ -183,16 +231,13 @@ class DecoderLoop:
         return of_context, self.multiplier.mm(gradients, self._parts[index - 1]) if self.uses.feed else None
 
     def _read_back(self, time: int, context: Tensor) -> Tensor:
-        total: Tensor | None = None
-        start = 0
-        for reader in self.readers:
-            width = reader.contexts.shape[2]
-            query = reader.read_back(time, context[:, start : start + width])
-            total = query if total is None else total + query
-            start += width
-        if total is None:
-            raise TypeError("a loop over attention has at least one source")
-        return total
+        parts: Sequence[Tensor] = context.split_with_sizes([reader.contexts.shape[2] for reader in self.readers], dim=1)
+        if self.gate is not None:
+            parts = self.gate.back_to_contexts(time, parts)
+        queries = [reader.read_back(time, part) for reader, part in zip(self.readers, parts, strict=True)]
+        if self.gate is not None:
+            queries.append(self.gate.back_to_query(time))
+        return reduce(torch.add, queries)
 
     def weight_gradients(self) -> WeightGradients:
         """Of all parameters used inside the loop, after all backward steps; those of the attentions are found apart."""
@@ -206,9 +251,10 @@ class DecoderLoop:
                 )
                 found.append((cell.get_parameter("inputs.0.bias"), kernel.gradients.sum(dim=(0, 1))))
         found += self._part_gradients()
+        if self.gate is not None:
+            found += self.gate.weight_gradients(self.queries)
         if self.combine is not None:
-            contexts = _side_by_side([reader.contexts for reader in self.readers])
-            inputs = torch.cat([self.top[1:], contexts], dim=-1)
+            inputs = torch.cat([self.top[1:], _side_by_side(self._shown)], dim=-1)
             found.append((self.combine.weight, self.multiplier.gradient(self.combined_gradients, inputs)))
         return found
 
@@ -216,7 +262,7 @@ class DecoderLoop:
         found: WeightGradients = []
         gradients, index = self.kernels[0].gradients, 1
         if self.uses.input:
-            contexts = _side_by_side([reader.contexts for reader in self.readers])
+            contexts = _side_by_side(self._shown)
             found.append((self.cells[0].get_parameter(f"inputs.{index}.weight"), self.multiplier.gradient(gradients, contexts)))
             index += 1
         if self.uses.feed and self.combined is not None:
@@ -308,6 +354,8 @@ def _loop_parameters(loop: DecoderLoop) -> list[Tensor]:
         found += loop.drawn[index].weights
         projected_before = index == 0  # the first part of the first layer's input is no business of the loop
         found += [parameter for part in cell.inputs[projected_before:] for parameter in part.parameters()]
+    if loop.gate is not None:
+        found += loop.gate.gate.parameters()
     if loop.combine is not None:
         found.append(loop.combine.weight)
     for reader in loop.readers:

@@ -74,6 +74,6 @@ def restored_model(
     recipe: Recipe, vocabulary_sizes: Mapping[str, int], arrays: Mapping[str, npt.NDArray[Any]], *, where: str
 ) -> EncoderDecoder:
     """A model with the given weights, on the recipe's device if it is here: a run trained elsewhere can be used on a CPU."""
-    model = build_model(recipe, vocabulary_sizes)
+    model = build_model(recipe, vocabulary_sizes, fresh=False)
     load_weight_arrays(model, arrays, where=where)
     return model.to(recipe.device if available_devices().get(recipe.device) else choose_device("auto"))

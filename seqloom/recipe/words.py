@@ -13,9 +13,11 @@ from seqloom.recipe.sections import (
     Beam,
     Bilinear,
     Concat,
+    ConvolutionalEncoder,
     DenseEncoder,
     DistributionInputs,
     Dot,
+    EfficientNetLite0Encoder,
     EveryStepBridge,
     Exhaustive,
     Files,
@@ -126,15 +128,21 @@ def _model(recipe: Recipe) -> str:
     return _joined(listing, _bridge(recipe), _inputs(decoder.inputs))
 
 
-def _encoder(encoder: AnyEncoder) -> str:
-    match encoder:
-        case DenseEncoder():
-            layers = f", {encoder.layers} layers" if encoder.layers > 1 else ""
-            return f"a dense encoder ({encoder.size} wide{layers})"
+def _encoder(section: AnyEncoder) -> str:
+    match section:
         case TextEncoder():
-            return _network("encoder", encoder, "bidirectional " if encoder.bidirectional else "")
+            return _network("encoder", section, "bidirectional " if section.bidirectional else "")
+        case DenseEncoder():
+            layers = f", {section.layers} layers" if section.layers > 1 else ""
+            return f"a dense encoder ({section.size} wide{layers})"
+        case ConvolutionalEncoder():
+            stages = f"{len(section.channels)} stages" if len(section.channels) > 1 else "1 stage"
+            return f"a convolutional encoder ({section.memory_size} wide, {stages})"
+        case EfficientNetLite0Encoder():
+            state = "tuned" if section.tuned else "frozen"
+            return f"EfficientNet-Lite0, {state}, as the encoder ({section.memory_size} wide, {section.features} features)"
         case _:
-            assert_never(encoder)
+            assert_never(section)
 
 
 def _network(name: str, section: Recurrence, quality: str = "") -> str:
@@ -168,7 +176,9 @@ def _bridge(recipe: Recipe) -> str:
             feed = " and fed to the next step" if bridge.feed else ""
             copied = "; symbols of the source can be copied" if bridge.copy else ""
             uses = [_USES[use] for use in bridge.into]
-            return f"{_attention(bridge.attention)}, queried by the {bridge.query} state, {' and '.join(uses)}{feed}{copied}"
+            gated = ", behind a gate" if bridge.gate else ""
+            looks = f"{_attention(bridge.attention)}{gated}, queried by the {bridge.query} state"
+            return f"{looks}, {' and '.join(uses)}{feed}{copied}"
 
 
 def _inputs(section: Inputs) -> str:

@@ -14,6 +14,7 @@ from seqloom.bench.textbook import IGNORED, Textbook, tensors
 from seqloom.bench.workloads import TRANSLATION
 from seqloom.data.batches import Batch, Padded
 from seqloom.models.encoder_decoder import EncoderDecoder
+from seqloom.models.frontends import InputSize
 from seqloom.recipe import sections
 
 SIZES = {"source": 40, "target": 50}
@@ -68,6 +69,7 @@ MODELS: dict[str, dict[str, Any]] = {
         "decoder": {**DECODER, "layers": 2},
         "bridge": {"kind": "attention", "attention": {"kind": "concat", "size": 9}},
     },
+    "gated": {"bridge": {"kind": "attention", "attention": {"kind": "additive", "size": 9}, "gate": True}},
     "copying": {"bridge": {"kind": "attention", "attention": {"kind": "additive", "size": 9}, "copy": True}},
     "as the state": {"bridge": {"kind": "attention", "query": "current", "into": ["state"], "attention": {"kind": "bilinear"}}},
     "concatenated": {
@@ -109,6 +111,29 @@ def test_every_kind_of_model_costs_what_is_counted(name: str) -> None:
     operations = count_operations(section, SIZES, BatchShape.padded(SENTENCES, SOURCE, TARGET))
     assert operations.forward == pytest.approx(forward, rel=0.01)
     assert operations.total == pytest.approx(counter.get_total_flops(), rel=0.04)
+
+
+IMAGE_ENCODERS: dict[str, dict[str, Any]] = {
+    "cnn": {"kind": "cnn", "channels": [8, 12], "summary": "dense"},
+    "tuned": {"kind": "efficientnet_lite0", "size": 16, "tuned": True, "summary": "flatten"},
+    "frozen": {"kind": "efficientnet_lite0", "size": 16, "features": "middle"},
+}
+
+
+@pytest.mark.parametrize("name", IMAGE_ENCODERS)
+@pytest.mark.parametrize("bridge", ["initial", "every_step", "attention"])
+def test_an_encoder_of_images_costs_what_is_counted(name: str, bridge: str) -> None:
+    encoder = IMAGE_ENCODERS[name]
+    section = sections.Model.model_validate({"encoder": encoder, "decoder": DECODER, "bridge": {"kind": bridge}})
+    sizes: dict[str, InputSize] = {"source": (32, 32, 3), "target": SIZES["target"]}
+    model = EncoderDecoder(section, sizes, written_out=False)
+    places = 64 if name == "cnn" else 1 if name == "tuned" else 4
+    values = np.zeros((SENTENCES, places, 112) if name == "frozen" else (SENTENCES, 1, 32, 32, 3), dtype=np.uint8)
+    images = Padded(values, np.ones(SENTENCES, dtype=np.int64))
+    with FlopCounterMode(display=False) as counter:
+        model.log_probs(replace(batch(), sources={"source": images}))
+    operations = count_operations(section, sizes, BatchShape.padded(SENTENCES, places, TARGET))
+    assert operations.forward == pytest.approx(counter.get_total_flops(), rel=0.01)
 
 
 def test_padding_is_no_useful_work() -> None:

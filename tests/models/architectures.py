@@ -223,6 +223,13 @@ def decoders_that_copy() -> Iterator[Architecture]:
     yield Architecture("copying-multi_head", build_section(heads))
 
 
+def contexts_behind_a_gate() -> Iterator[Architecture]:
+    # Additive has a written-out loop, coverage has none.
+    for (kind, cell), use in product((("additive", "gru"), ("multi_head", "lstm"), ("coverage", "rnn")), DIFFERING_USES):
+        bridge = {**attention_bridge(kind, use), "gate": True}
+        yield Architecture(f"gated-{kind}-{use_name(use)}", build_section(bridge, cell=CELLS[cell]))
+
+
 def decoders_that_read_no_symbols() -> Iterator[Architecture]:
     for inputs, (name, bridge) in product(("distribution", "none"), BRIDGES.items()):
         if name != "none":
@@ -289,6 +296,7 @@ ARCHITECTURES = named(
         *every_tie(),
         *decoders_that_read_no_symbols(),
         *decoders_that_copy(),
+        *contexts_behind_a_gate(),
         *several_sources(),
     ]
 )

@@ -438,7 +438,7 @@ class Decoder:
     encoder's (none: the identity). attention: for option `attention`; its query is the state before or the current one; the
     context goes into the cell's input, the output (W_att), or a combined vector (W_c), which may be fed to the next step; or it
     becomes the state, or is concatenated to it. V, b: output layer. given: what a step reads of the step before. gate: w and b
-    of a decoder that copies.
+    of a decoder that copies. beta: w and b of what says how much of a context counts.
     """
 
     option: Literal["none", "initial", "every_step", "attention"]
@@ -457,6 +457,7 @@ class Decoder:
     concatenated: bool = False
     given: Given = "symbols"
     gate: tuple[Vector, float] | None = None
+    beta: tuple[Vector, float] | None = None
 
 
 @dataclass(frozen=True)
@@ -495,6 +496,15 @@ def given_to(decoder: Decoder, y_before: int, log_probs: Sequence[Vector]) -> Ve
     return given
 
 
+def asked(decoder: Decoder, s: Vector, h: Sequence[Vector], past: Sequence[Sequence[Vector]]) -> tuple[Vector, list[Vector]]:
+    """The context that s asks for, and the weights. Xu: c_t = beta_t sum_j a_jt h_j, beta_t = sigma(w^T s + b)."""
+    assert decoder.attention is not None
+    c, a = decoder.attention.attend(s, h, past)
+    if decoder.beta is not None:
+        c = logistic(decoder.beta[0] @ s + decoder.beta[1]) * c
+    return c, a
+
+
 def decode(encoded: Encoded | None, decoder: Decoder, source: Sequence[int | None], inputs: Sequence[int]) -> Written:
     """E1: P(y | x) = prod_t P(y_t | y_<t, x). inputs: y_0 = begin, y_1, ..: at each step the symbol before.
 
@@ -508,7 +518,7 @@ def decode(encoded: Encoded | None, decoder: Decoder, source: Sequence[int | Non
     for y_before in inputs:
         c: Vector | None = None
         if decoder.attention is not None and encoded is not None and decoder.query == "previous":
-            c, a = decoder.attention.attend(states[-1][0], encoded.h, weights)  # A1: s_{t-1} asks
+            c, a = asked(decoder, states[-1][0], encoded.h, weights)  # A1: s_{t-1} asks
             weights.append(a)
 
         parts = [given_to(decoder, y_before, log_probs)]
@@ -527,7 +537,7 @@ def decode(encoded: Encoded | None, decoder: Decoder, source: Sequence[int | Non
         s = states[-1][0]
 
         if decoder.attention is not None and encoded is not None and decoder.query == "current":
-            c, a = decoder.attention.attend(s, encoded.h, weights)  # A5: s_t asks
+            c, a = asked(decoder, s, encoded.h, weights)  # A5: s_t asks
             weights.append(a)
         if decoder.into_state and c is not None:
             states[-1] = (c, *states[-1][1:])  # A7: the context is the new state

@@ -89,8 +89,19 @@ def decoder_of(model: EncoderDecoder, section: sections.Model, counts: Sequence[
         into_state=attends is not None and "state" in attends.into,
         concatenated=attends is not None and "concatenated" in attends.into,
         given=GIVEN.get(section.decoder.inputs.kind, "symbols"),
-        gate=None if copying is None else (array(copying.gate.weight)[0], float(copying.gate.bias.detach())),
+        gate=None if copying is None else unit_of(copying.gate),
+        beta=beta_of(decoder.bridge),
     )
+
+
+def unit_of(layer: nn.Linear) -> tuple[equations.Vector, float]:
+    """The w and b of a layer of one unit."""
+    return array(layer.weight)[0], float(layer.bias.detach())
+
+
+def beta_of(bridge: bridges.Bridge) -> tuple[equations.Vector, float] | None:
+    gate = bridge.gate if isinstance(bridge, bridges.AttentionBridge) else None
+    return None if gate is None else unit_of(gate)
 
 
 def cell_of(cell: nn.Module, section: sections.Recurrence) -> equations.Cell:

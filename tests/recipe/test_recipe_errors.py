@@ -143,7 +143,7 @@ UNKNOWN_KEYS = {
     "model: {bridge: {heads: 2}}": (
         "model.bridge.heads: unknown key for kind attention. "
         "It belongs elsewhere: write `model.bridge.attention.heads` (kind multi_head). "
-        "Known keys here: kind, copy, start, query, into, feed, attention, coverage_loss, doubly_stochastic."
+        "Known keys here: kind, copy, start, query, into, feed, gate, attention, coverage_loss, doubly_stochastic."
     ),
     "model: {bridge: {attention: {kind: dot, size: 3}}}": (
         "model.bridge.attention.size: unknown key for kind dot. "
@@ -186,6 +186,21 @@ CONTRADICTIONS = {
     ),
     "bridge: {attention: {kind: multi_head, heads: 5}}": (
         "model.bridge.attention: 5 heads cannot share a size of 256. Use a number of heads that divides 256, such as 4 or 8."
+    ),
+    "{encoder: {kind: cnn, summary: flatten}, bridge: {start: {dense: 0}}}": (
+        "model: `start: {dense: 0}` would hand all states side by side, which `summary: flatten` makes of an image, to the "
+        "decoder as they are. Use `start: {dense: 1}`, or another `summary`."
+    ),
+    "{encoder: {kind: cnn}, decoder: {size: 128, cell: lstm}, bridge: {start: {dense: 0}}}": (
+        "model: `start: {dense: 0}` cannot start an lstm decoder, which has two states, from a cnn encoder, which has one. "
+        "Use `cell: gru` in the decoder, or `start: {dense: 1}`."
+    ),
+    "{encoder: {kind: efficientnet_lite0}, bridge: {copy: true}}": (
+        "model: `copy: true` copies symbols of the source, and the encoder efficientnet_lite0 reads none. "
+        "Use the encoder text, or remove `copy`."
+    ),
+    "{encoder: {kind: cnn}, decoder: {tied: all, embedding: 256}}": (
+        "model: `tied: all` shares the source's embedding, and a cnn encoder has none. Write `tied: output`."
     ),
     "bridge: {into: []}": (
         "model.bridge: `into` is empty, so the context would be unused. "

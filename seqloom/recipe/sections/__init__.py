@@ -89,6 +89,7 @@ from seqloom.recipe.sections.training import (
     Training,
     Validation,
 )
+from seqloom.recipe.sections.vision import ConvolutionalEncoder, EfficientNetLite0Encoder, GridEncoder, ImageEncoder
 
 __all__ = [
     "SOURCE",
@@ -114,12 +115,14 @@ __all__ = [
     "Columns",
     "Concat",
     "Constant",
+    "ConvolutionalEncoder",
     "Cosine",
     "Count",
     "Data",
     "DenseEncoder",
     "DistributionInputs",
     "Dot",
+    "EfficientNetLite0Encoder",
     "Encoder",
     "EveryStepBridge",
     "Exhaustive",
@@ -128,7 +131,9 @@ __all__ = [
     "Form",
     "Fraction",
     "Greedy",
+    "GridEncoder",
     "Hard",
+    "ImageEncoder",
     "ImageSource",
     "InitialBridge",
     "Inputs",

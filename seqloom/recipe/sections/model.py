@@ -8,6 +8,7 @@ from pydantic import AfterValidator, Field, model_validator
 
 from seqloom.recipe.sections.attention import Additive, Attention, Dot, Hard, MultiHead, score_of
 from seqloom.recipe.sections.base import Count, Fraction, Named, Positive, Rate, Section
+from seqloom.recipe.sections.vision import ConvolutionalEncoder, EfficientNetLite0Encoder, GridEncoder
 
 
 class Recurrence(Section):
@@ -154,8 +155,8 @@ class DenseEncoder(Section):
         return self
 
 
-Encoder = Annotated[TextEncoder | DenseEncoder, Field(discriminator="kind")]
-AnyEncoder = TextEncoder | DenseEncoder
+AnyEncoder = TextEncoder | DenseEncoder | ConvolutionalEncoder | EfficientNetLite0Encoder
+Encoder = Annotated[AnyEncoder, Field(discriminator="kind")]
 Encoders = Annotated[dict[str, Encoder], AfterValidator(Named)]
 """An encoder for each source, by the source's name."""
 
@@ -240,6 +241,8 @@ class AttentionBridge(Pointing):
     query: Literal["previous", "current"] = "previous"
     into: tuple[Literal["input", "output", "combined", "state", "concatenated"], ...] = ("input",)
     feed: bool = False
+    gate: bool = False
+    """Whether a share between 0 and 1, learnt from the query, says how much of the context counts (Xu et al. 2015)."""
     attention: Attention = Additive()
     coverage_loss: Rate = 0.0
     """Weight of `sum_t sum_j min(a_jt, sum_{i<t} a_ji)` in the loss: do not look again at what was looked at (See 2017)."""
@@ -356,6 +359,11 @@ def _check_language_model(decoder: RecurrentDecoder) -> None:
 def _check_start(encoders: Sequence[AnyEncoder], decoder: RecurrentDecoder, start: Start) -> None:
     if start.dense > 0:
         return
+    if any(isinstance(encoder, GridEncoder) and encoder.summary == "flatten" for encoder in encoders):
+        raise ValueError(
+            "`start: {dense: 0}` would hand all states side by side, which `summary: flatten` makes of an image, to the "
+            "decoder as they are. Use `start: {dense: 1}`, or another `summary`"
+        )
     width = sum(encoder.memory_size for encoder in encoders)
     if width != decoder.size:
         last = "the encoder's last state" if len(encoders) == 1 else "the encoders' last states side by side"

@@ -10,8 +10,14 @@ from seqloom.recipe.sections.data import Data
 from seqloom.recipe.sections.model import AnyEncoder, AttentionBridge, DenseEncoder, Model, TextEncoder
 from seqloom.recipe.sections.search import Beam, Search
 from seqloom.recipe.sections.training import Training
+from seqloom.recipe.sections.vision import ConvolutionalEncoder, EfficientNetLite0Encoder
 
-_READS: dict[type[AnyEncoder], str] = {TextEncoder: "text", DenseEncoder: "vector"}
+_READS: dict[type[AnyEncoder], str] = {
+    TextEncoder: "text",
+    DenseEncoder: "vector",
+    ConvolutionalEncoder: "image",
+    EfficientNetLite0Encoder: "image",
+}
 """The kind of source that each encoder reads."""
 
 _WORDS = {"text": "text", "vector": "a vector", "image": "an image"}

@@ -1,0 +1,75 @@
+"""What a frozen network sees of images, computed once for each of them: what `data.media` calls a frontend."""
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from itertools import islice
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from seqloom.data.images import ImagePixels
+from seqloom.data.media import Media
+from seqloom.data.threads import in_order
+from seqloom.models.efficientnet import EfficientNetLite0, Level
+from seqloom.models.pretrained import SHA256
+from seqloom.models.vision import in_a_row, layout_of, scaled
+from seqloom.recipe import sections
+
+_TOGETHER = 4
+"""How many images go through the network at once: what it has in hand then stays near the processor. More are slower."""
+
+Features = npt.NDArray[np.float16]
+
+
+class FrozenFeatures:
+    """What EfficientNet-Lite0 sees at each place of its grid: arrays [P, F], in half precision.
+
+    pixels: how images become arrays. Each of its threads decodes a few images and lets the network see them by itself, so that
+    none waits for another.
+    """
+
+    def __init__(self, section: sections.EfficientNetLite0Encoder, pixels: ImagePixels) -> None:
+        self._pixels, self._features = pixels, section.features
+        with torch.device("meta"):  # until something is to be seen, its shape is all that is needed
+            self._network = EfficientNetLite0(section.features)
+
+    @property
+    def key(self) -> str:
+        """All that the arrays depend on beside the files. The number counts changes of the arithmetic."""
+        return f"efficientnet_lite0 1 {SHA256[:16]} {self._features} of {self._pixels.key}"
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Places of the grid, and numbers at each."""
+        return layout_of(self._network, self._pixels.height, self._pixels.width).places, self._network.channels
+
+    def arrays(self, files: Sequence[Media]) -> Iterator[Features]:
+        """Yield what is seen of each file, in order. Raises `DataError` at the first that is no picture."""
+        network = frozen_network(self._features)
+        waiting = iter(files)
+        groups = iter(lambda: list(islice(waiting, _TOGETHER)), [])
+        threads = torch.get_num_threads()
+        try:
+            seen = in_order(
+                partial(self._seen, network), groups, threads=self._pixels.threads, prepare=partial(torch.set_num_threads, 1)
+            )
+            for several in seen:
+                yield from several
+        finally:
+            torch.set_num_threads(threads)  # a part of it belongs to the whole process
+
+    @torch.inference_mode()
+    def _seen(self, network: EfficientNetLite0, files: Sequence[Media]) -> Features:
+        """What is seen of a few files, [B, P, F]."""
+        pixels = torch.from_numpy(np.stack([self._pixels.array(media) for media in files]))
+        features = in_a_row(network(scaled(pixels, like=network.stem.weight)))
+        found: Features = features.to(torch.float16).contiguous().numpy()
+        return found
+
+
+def frozen_network(level: Level) -> EfficientNetLite0:
+    """The pretrained network, laid out for speed."""
+    network = EfficientNetLite0(level).eval().requires_grad_(False)
+    network.load_pretrained()
+    return network.to(memory_format=torch.channels_last)  # type: ignore[call-overload, no-any-return]

@@ -1,0 +1,166 @@
+"""Encoders of images: what a convolutional network sees at each place of a grid becomes a state (A11, E6)."""
+
+from math import gcd
+from typing import assert_never
+
+import torch
+from torch import Tensor, nn
+
+from seqloom.models.dropout import SequenceDropout
+from seqloom.models.efficientnet import EfficientNetLite0
+from seqloom.models.memory import Layout, Memory
+from seqloom.models.multiplying import Linear
+from seqloom.recipe import sections
+
+
+class ConvolutionalNetwork(nn.Module):
+    """Stages that each halve height and width, then look again in residual blocks.
+
+    Normalised over groups of channels of one image: batch normalisation would make an image depend on its neighbours.
+    channels: of what it sees; halvings: of the sides.
+    """
+
+    def __init__(self, section: sections.ConvolutionalEncoder) -> None:
+        super().__init__()
+        self.channels, self.halvings = section.channels[-1], len(section.channels)
+        self.stages = nn.Sequential()
+        inside = 3
+        for outside in section.channels:
+            self.stages.append(nn.Sequential(_normalised(inside, outside, stride=2), nn.ReLU(inplace=True)))
+            self.stages.extend(ResidualBlock(outside) for _ in range(section.blocks))
+            inside = outside
+
+    def forward(self, images: Tensor) -> Tensor:
+        """Images [B, 3, H, W], scaled -> features [B, C, rows, columns]."""
+        seen: Tensor = self.stages(images)
+        return seen
+
+
+class ResidualBlock(nn.Module):
+    """Two convolutions, added to what they began with."""
+
+    def __init__(self, channels: int) -> None:
+        super().__init__()
+        self.convolutions = nn.Sequential(
+            _normalised(channels, channels), nn.ReLU(inplace=True), _normalised(channels, channels)
+        )
+
+    def forward(self, images: Tensor) -> Tensor:
+        """Images [B, C, H, W] -> the like."""
+        return torch.relu(images + self.convolutions(images))
+
+
+_GROUPS = 8
+"""Channels are normalised in so many groups, or in fewer where their number asks for it."""
+
+
+def _normalised(inside: int, outside: int, *, stride: int = 1) -> nn.Sequential:
+    convolution = nn.Conv2d(inside, outside, 3, stride, padding=1, bias=False)
+    nn.init.kaiming_normal_(convolution.weight, mode="fan_out", nonlinearity="relu")
+    return nn.Sequential(convolution, nn.GroupNorm(gcd(_GROUPS, outside), outside))
+
+
+class ImageEncoder(nn.Module):
+    """Reads an image, or what a frozen network saw of it, into a grid of states row by row, and a summary of all of it (E6).
+
+    height, width: of the images, in pixels. A frozen network is no part of the encoder: `models.features` has it.
+    """
+
+    anchor: Tensor
+
+    def __init__(self, section: sections.ImageEncoder, height: int, width: int) -> None:
+        super().__init__()
+        network = build_network(section)
+        self.layout = layout_of(network, height, width)
+        self.network = network if is_trained(section) else None
+        self.dropout = SequenceDropout(section.dropout, locked=False)
+        self.memory_size = section.memory_size
+        self.project = nn.Identity() if section.size is None else Linear(network.channels, section.size)
+        self.rows = self.columns = None
+        if section.positions:
+            self.rows = nn.Parameter(torch.randn(self.layout.rows, self.memory_size) * _SMALL)
+            self.columns = nn.Parameter(torch.randn(self.layout.columns, self.memory_size) * _SMALL)
+        self.kind_of_summary = section.summary
+        whole = self.layout.places * self.memory_size
+        self.dense = Linear(whole, self.memory_size) if section.summary == "dense" else None
+        self.summary_size = whole if section.summary == "flatten" else self.memory_size
+        # Knows the precision also where there is nothing to learn.
+        self.register_buffer("anchor", torch.zeros(()), persistent=False)
+        # Pixels come with red, green and blue side by side; convolutions that keep it so are faster.
+        self.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+
+    def forward(self, values: Tensor, lengths: Tensor) -> Memory:
+        """Pixels [B, 1, H, W, 3], or features [B, P, F]; lengths [B], 0 for no image at all -> Memory."""
+        seen = self.dropout(values.to(self.anchor) if self.network is None else self._look(values[:, 0]))
+        states: Tensor = self.project(seen)  # [B, P, D]
+        if self.rows is not None and self.columns is not None:
+            states = states + (self.rows[:, None] + self.columns).flatten(0, 1)
+        there = lengths[:, None] > 0
+        summary = self._summary(states).masked_fill(~there, 0.0)
+        return Memory(states, there.expand(states.shape[:2]), summary, ((summary,),), layout=self.layout)
+
+    def _look(self, pixels: Tensor) -> Tensor:
+        """Pixels [B, H, W, 3] from 0 to 255 -> what the network sees at each place, [B, P, F]."""
+        if self.network is None:
+            raise TypeError("a frozen network is no part of the encoder")
+        return in_a_row(self.network(scaled(pixels, like=self.anchor)))
+
+    def _summary(self, states: Tensor) -> Tensor:
+        match self.kind_of_summary:
+            case "pool":
+                return states.mean(dim=1)
+            case "flatten":
+                return states.flatten(1)
+            case "dense":
+                return torch.tanh(_required(self.dense)(states.flatten(1)))
+            case _:
+                assert_never(self.kind_of_summary)
+
+    def load_pretrained(self) -> None:
+        """Take over what was learnt elsewhere, if the network has learnt anything."""
+        if isinstance(self.network, EfficientNetLite0):
+            self.network.load_pretrained()
+
+
+_SMALL = 0.1
+"""How large positions are at first, beside states whose entries are around 1."""
+
+
+def _required(layer: nn.Module | None) -> nn.Module:
+    if layer is None:
+        raise TypeError("this summary has a dense layer")
+    return layer
+
+
+def is_trained(section: sections.ImageEncoder) -> bool:
+    """Whether the network learns, so that it is a part of the model; else what it sees is computed once."""
+    return not isinstance(section, sections.EfficientNetLite0Encoder) or section.tuned
+
+
+Network = ConvolutionalNetwork | EfficientNetLite0
+
+
+def build_network(section: sections.ImageEncoder) -> Network:
+    """The network that an encoder names, with weights drawn by chance."""
+    match section:
+        case sections.ConvolutionalEncoder():
+            return ConvolutionalNetwork(section)
+        case sections.EfficientNetLite0Encoder(features=features):
+            return EfficientNetLite0(features)
+        case _:
+            assert_never(section)
+
+
+def layout_of(network: Network, height: int, width: int) -> Layout:
+    """The grid that a network makes of images of so many pixels."""
+    return Layout(-(-height // 2**network.halvings), -(-width // 2**network.halvings))
+
+
+def scaled(pixels: Tensor, *, like: Tensor) -> Tensor:
+    """Pixels [B, H, W, 3] from 0 to 255 as a network sees them: [B, 3, H, W] around 0, in the precision of another tensor."""
+    return pixels.to(like).sub_(127.0).div_(128.0).permute(0, 3, 1, 2)
+
+
+def in_a_row(seen: Tensor) -> Tensor:
+    """Features [B, F, rows, columns] as positions [B, P, F], row by row."""
+    return seen.flatten(2).transpose(1, 2)

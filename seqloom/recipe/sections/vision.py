@@ -1,0 +1,55 @@
+"""Encoders that read images into a grid of states (A11, E6)."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from seqloom.recipe.sections.base import Count, Fraction, Positive, Section
+
+
+class GridEncoder(Section):
+    """What encoders of images share: what a network saw at each place of a grid becomes a state."""
+
+    size: Positive | None = None
+    """The width of each state, by a learned projection; `None` means as wide as the network's last layer."""
+    positions: bool = True
+    """Whether learned vectors for its row and its column are added to each state, so that left and right can be told apart."""
+    summary: Literal["pool", "flatten", "dense"] = "pool"
+    """One vector for all of the image: the mean of all states, all of them side by side, or a dense layer on the latter."""
+    dropout: Fraction = 0.0
+    """On what the network saw, before it is projected."""
+
+
+class ConvolutionalEncoder(GridEncoder):
+    """A convolutional network that learns from nothing: for drawings, digits and other small images."""
+
+    kind: Literal["cnn"] = "cnn"
+    channels: Annotated[tuple[Positive, ...], Field(min_length=1)] = (32, 64, 128)
+    """The width of each stage. Each of them halves height and width: three make a grid of 8 x 8 from 64 x 64 pixels."""
+    blocks: Count = 1
+    """Residual blocks in each stage, after the convolution that halves."""
+
+    @property
+    def memory_size(self) -> int:
+        """The width of each state that the encoder writes."""
+        return self.size or self.channels[-1]
+
+
+class EfficientNetLite0Encoder(GridEncoder):
+    """A network that has learnt to see on the photographs of ImageNet: for photographs of 224 x 224 pixels."""
+
+    kind: Literal["efficientnet_lite0"] = "efficientnet_lite0"
+    size: Positive | None = 256
+    features: Literal["last", "middle"] = "last"
+    """`last`: 7 x 7 places, 1280 numbers each; `middle`: 14 x 14 places after the eleventh block, 112 numbers each."""
+    tuned: bool = False
+    """Whether it goes on learning; else what it sees of an image is computed once and kept."""
+
+    @property
+    def memory_size(self) -> int:
+        """The width of each state that the encoder writes."""
+        return self.size or (1280 if self.features == "last" else 112)
+
+
+ImageEncoder = ConvolutionalEncoder | EfficientNetLite0Encoder
+"""The encoders that read images."""
