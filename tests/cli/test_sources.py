@@ -1,4 +1,4 @@
-"""Several sources: a vector and a text of which both matter, from a table to a trained model and its outputs."""
+"""Several sources, of which all matter, and sources that are files: from a table to a trained model and its outputs."""
 
 import json
 from pathlib import Path
@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from cli.conftest import Seqloom
-from seqloom.errors import RunError, UsageError
+from seqloom.errors import DataError, RunError, UsageError
 from seqloom.predict import Predictor
 from seqloom.recipe import read_recipe
 from seqloom.training.session import train
@@ -154,3 +155,101 @@ def test_references_are_grouped_where_the_recipe_says_so(folder: Path, seqloom: 
     train({**body, "training": {**body["training"], "steps": 1}}, tmp_path / "run")
     [grouped] = seqloom("evaluate", tmp_path / "run", tmp_path / "several.tsv", "--json").objects
     assert grouped["count"] == 2
+
+
+# --- files ----------------------------------------------------------------------------------------------------------
+
+COLOURS = {"red": (220, 30, 30), "green": (30, 180, 30), "blue": (40, 40, 220)}
+QUESTIONS = {"what colour?": lambda colour: colour, "is it red?": lambda colour: "yes" if colour == "red" else "no"}
+
+
+@pytest.fixture(scope="module")
+def pictures(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Pictures of one colour, two questions and two right answers each, and a run that answers questions about them."""
+    folder = tmp_path_factory.mktemp("pictures")
+    random = np.random.default_rng(1)
+    lines = []
+    for number in range(60):
+        colour = str(random.choice(list(COLOURS)))
+        pixels = np.clip(np.asarray(COLOURS[colour]) + random.integers(-30, 30, (16, 16, 3)), 0, 255)
+        Image.fromarray(pixels.astype(np.uint8)).save(folder / f"{number}.png")
+        for question, right in QUESTIONS.items():
+            lines += [f"{number}.png\t{question}\t{right(colour)}\n", f"{number}.png\t{question}\t{right(colour)}, indeed\n"]
+    (folder / "table.tsv").write_text("".join(lines))
+    recipe = {
+        "data": {
+            "train": str(folder / "table.tsv"),
+            "split": {"validation": 0.15, "test": 0.15},
+            "sources": {
+                "picture": {"kind": "image", "size": 16},
+                "question": {"kind": "text", "vocabulary": {"kind": "words"}},
+            },
+            "vocabularies": {"target": {"kind": "words"}},
+        },
+        "model": {
+            "encoders": {"picture": {"kind": "cnn", "channels": [8, 8], "size": 16}, "question": {"size": 12, "embedding": 8}},
+            "decoder": {"size": 24, "embedding": 8},
+        },
+        "training": {"epochs": 12, "batch_size": 16, "learning_rate": 0.01, "precision": "fp32", "threads": 1},
+    }
+    train(recipe, folder / "run")
+    return folder
+
+
+def test_questions_about_pictures_are_answered(pictures: Path, seqloom: Seqloom) -> None:
+    [body] = seqloom("evaluate", pictures / "run", "--json").objects
+    test_pictures = body["count"] // 2
+    assert 4 <= test_pictures <= 16  # two questions each; the two right answers to one are one item
+    assert body["metrics"]["exact_match"] > 80
+    asked = json.dumps({"picture": str(pictures / "0.png"), "question": "is it red?"}) + "\n"
+    [told] = seqloom("predict", pictures / "run", "--json", given=asked).objects
+    assert told["text"].split(",")[0] in ("yes", "no")
+    assert told["alignment"]["picture"]["grid"] == [4, 4]
+    assert len(told["alignment"]["picture"]["symbols"]) == len(told["alignment"]["picture"]["weights"][0]) == 16
+    assert "grid" not in told["alignment"]["question"]
+
+
+def test_names_in_a_table_begin_at_its_folder(pictures: Path, seqloom: Seqloom, tmp_path: Path) -> None:
+    (pictures / "asked.tsv").write_text("0.png\tis it red?\n1.png\tis it red?\n")
+    assert len(seqloom("predict", pictures / "run", pictures / "asked.tsv").out.splitlines()) == 2
+    (tmp_path / "asked.tsv").write_text("0.png\tis it red?\nnone.png\tis it red?\n")
+    answer = seqloom("predict", pictures / "run", tmp_path / "asked.tsv")
+    assert answer.code == 3
+    assert f"{tmp_path / 'asked.tsv'}:1: expected a file '{tmp_path / '0.png'}', found nothing there" in answer.err
+
+
+def test_training_does_not_begin_with_a_picture_missing(pictures: Path, tmp_path: Path) -> None:
+    recipe = read_recipe(pictures / "run" / "recipe.yaml")
+    (tmp_path / "table.tsv").write_text((pictures / "table.tsv").read_text())
+    moved = recipe.model_copy(update={"data": recipe.data.model_copy(update={"train": str(tmp_path / "table.tsv")})})
+    with pytest.raises(DataError, match=r"files cannot be read:\n  .*table\.tsv:1: expected a file .*\n(.*\n)*  and 55 more"):
+        train(moved, tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_run_of_pictures_takes_the_files_themselves(pictures: Path, seqloom: Seqloom, tmp_path: Path) -> None:
+    rows = [line.split("\t") for line in (pictures / "table.tsv").read_text().splitlines() if "what colour?" in line]
+    (pictures / "captions.tsv").write_text("".join(f"{name}\t{answer}\n" for name, _, answer in rows))
+    recipe = {
+        "data": {
+            "train": str(pictures / "captions.tsv"),
+            "sources": {"picture": {"kind": "image", "size": 16}},
+            "vocabularies": {"target": {"kind": "words"}},
+        },
+        "model": {"encoder": {"kind": "cnn", "channels": [4]}, "decoder": {"size": 8, "embedding": 4}},
+        "training": {"steps": 2, "batch_size": 16, "precision": "fp32", "threads": 1},
+    }
+    run = tmp_path / "run"
+    train(recipe, run)
+    files = [pictures / f"{number}.png" for number in range(3)]
+    named = seqloom("predict", run, *files).out
+    assert named == seqloom("predict", run, given="".join(f"{file}\n" for file in files)).out
+    assert len(named.splitlines()) == 3
+    (tmp_path / "broken.png").write_bytes((pictures / "0.png").read_bytes()[:60])
+    answer = seqloom("predict", run, files[0], tmp_path / "broken.png")
+    assert answer.code == 3
+    assert "input:2: " in answer.err
+    assert seqloom("explain", run, files[0], "--out", tmp_path / "map.json").code == 0
+    many = seqloom("predict", run, pictures / "captions.tsv", pictures / "captions.tsv")
+    assert "expected one file to read, found 2" in many.err
+    assert seqloom("report", run, "--out", tmp_path / "report.html").code == 0
