@@ -1,6 +1,7 @@
 """Several sources, of which all matter, and sources that are files: from a table to a trained model and its outputs."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -160,7 +161,10 @@ def test_references_are_grouped_where_the_recipe_says_so(folder: Path, seqloom: 
 # --- files ----------------------------------------------------------------------------------------------------------
 
 COLOURS = {"red": (220, 30, 30), "green": (30, 180, 30), "blue": (40, 40, 220)}
-QUESTIONS = {"what colour?": lambda colour: colour, "is it red?": lambda colour: "yes" if colour == "red" else "no"}
+QUESTIONS: dict[str, Callable[[str], str]] = {
+    "what colour?": lambda colour: colour,
+    "is it red?": lambda colour: "yes" if colour == "red" else "no",
+}
 
 
 @pytest.fixture(scope="module")
