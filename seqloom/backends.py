@@ -13,7 +13,6 @@ from seqloom.errors import MissingExtraError, UsageError
 from seqloom.processor import InferencePrecision
 from seqloom.readings import Studied
 from seqloom.recipe import Recipe
-from seqloom.recipe.sections import AttentionBridge
 from seqloom.runs import RunFolder
 from seqloom.search.contracts import FloatArray, IntArray, State, Stepper
 
@@ -74,8 +73,7 @@ def open_model(path: Path, *, precision: InferencePrecision = "fp32", shortlist:
             f"{path}: a shortlist takes the most frequent target symbols, but those of this run are learnt parts of words, "
             "which are not in the order of their frequency. Leave the shortlist out"
         )
-    bridge = run.recipe.model.bridge
-    if shortlist is not None and isinstance(bridge, AttentionBridge) and bridge.copy:
+    if shortlist is not None and run.recipe.copies:
         raise UsageError(
             f"{path}: a shortlist keeps rare symbols from being written, and this run copies them from the source. "
             "Leave the shortlist out"

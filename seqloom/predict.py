@@ -340,7 +340,7 @@ class Predictor:
 
 def _agree_on_copying(models: Sequence[OpenedModel], language_model: OpenedModel | None) -> bool:
     """Whether the models copy symbols that no vocabulary has."""
-    copying = {isinstance(one.recipe.model.bridge, AttentionBridge) and one.recipe.model.bridge.copy for one in models}
+    copying = {one.recipe.copies for one in models}
     if len(copying) > 1:
         raise UsageError(
             "some of these models copy symbols of the source (`copy: true`) and some do not, so they cannot vote on symbols. "

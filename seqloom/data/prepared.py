@@ -27,11 +27,11 @@ from seqloom.data.corpus import SPLITS, Corpus, SplitName
 from seqloom.data.examples import Origin
 from seqloom.data.media import Frontend, Media, MediaFinder
 from seqloom.data.media_store import MediaSide, MediaStore
-from seqloom.data.spool import SOURCE, TARGET, Chunk, Progress, Spool, SpooledMedia, smallest
+from seqloom.data.spool import SOURCE, TARGET, AnyEncoder, Chunk, Progress, SideEncoder, Spool, SpooledMedia, smallest
 from seqloom.data.vocabulary import Sequences, Vocabulary
 from seqloom.errors import DataError, RunError, WriteError
 from seqloom.recipe.sections import Data, FileSource, VectorSource, VocabularyFile
-from seqloom.symbols import END
+from seqloom.symbols import END, UNKNOWN
 
 __all__ = ["SOURCE", "TARGET", "Prepared", "PreparedSplit", "cache_folder", "prepare"]
 
@@ -118,13 +118,15 @@ def prepare(
     *,
     vocabularies: Mapping[str, Vocabulary] | None = None,
     frontends: Mapping[str, Frontend] | None = None,
+    tell_apart: bool = False,
 ) -> Prepared:
     """Open the prepared form of a corpus, making it first if its files or the way they are read have changed.
 
     vocabularies: those of a run that goes on. Building them anew would not do: no two trainings of unigram pieces agree.
-    frontends: what makes arrays of the sources that are files, by the source's name.
+    frontends: what makes arrays of the sources that are files, by the source's name. tell_apart: unknown symbols of a source
+    have ids of their own, and so have they in its target: for models that copy.
     """
-    base, stamp = cache_folder() / "prepared", corpus.stamp()[:32]
+    base, stamp = cache_folder() / "prepared", corpus.stamp()[:32] + ("-copying" if tell_apart else "")
     folder = base / f"{stamp}-{_VERSION}"
     try:
         if vocabularies is not None:
@@ -132,7 +134,7 @@ def prepare(
                 return _with_media(opened, folder, corpus, frontends or {}, progress)
             folder = base / f"{stamp}-{_key(vocabularies)}-{_VERSION}"
         if not _is_there(folder, corpus):
-            _make(corpus, folder, vocabularies, progress)
+            _make(corpus, folder, vocabularies, progress, tell_apart=tell_apart)
         return _with_media(_open(folder), folder, corpus, frontends or {}, progress)
     except OSError as problem:
         raise WriteError(
@@ -150,7 +152,9 @@ def _key(vocabularies: Mapping[str, Vocabulary]) -> str:
     return hashlib.sha256("\n".join(texts).encode()).hexdigest()[:16]
 
 
-def _make(corpus: Corpus, folder: Path, given: Mapping[str, Vocabulary] | None, progress: Progress) -> None:
+def _make(
+    corpus: Corpus, folder: Path, given: Mapping[str, Vocabulary] | None, progress: Progress, *, tell_apart: bool
+) -> None:
     """Write into a folder beside the final one and rename it, so that a kill leaves nothing half-made under the final name."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     for old in folder.parent.glob("draft-*"):  # what a kill left behind
@@ -167,7 +171,7 @@ def _make(corpus: Corpus, folder: Path, given: Mapping[str, Vocabulary] | None, 
             vocabularies = spool.vocabularies()
             for name, vocabulary in vocabularies.items():
                 (draft / f"{name}.json").write_text(vocabulary.to_json(), encoding="utf-8")
-            facts = _write_splits(corpus, spool, vocabularies, draft, progress)
+            facts = _write_splits(corpus, spool, vocabularies, draft, progress, tell_apart=tell_apart)
         shutil.rmtree(draft / "spool")
         checksums = {str(path.relative_to(draft)): _checksum(path) for path in sorted(draft.rglob("*")) if path.is_file()}
         body = {"fingerprint": fingerprint, "sides": list(vocabularies), "splits": facts, "checksums": checksums}
@@ -218,12 +222,14 @@ class _SideWriter:
 class _SplitWriter:
     """Writes one split into a folder, chunk by chunk. Examples with a side that is too long are left out and counted."""
 
-    def __init__(self, folder: Path, vocabularies: Mapping[str, Vocabulary], data: Data) -> None:
+    def __init__(self, folder: Path, vocabularies: Mapping[str, Vocabulary], data: Data, *, tell_apart: bool) -> None:
         folder.mkdir()
         self._folder = folder
         self._longest = sys.maxsize if data.text == "stream" else data.maximum_length
+        beyond = data.maximum_length if tell_apart else 0
         self._sides = {
-            name: _SideWriter(folder / f"{name}.ids", smallest(vocabulary.size)) for name, vocabulary in vocabularies.items()
+            name: _SideWriter(folder / f"{name}.ids", smallest(vocabulary.size + beyond))
+            for name, vocabulary in vocabularies.items()
         }
         for name in data.sides:
             match data.sources.get(name):
@@ -268,7 +274,13 @@ class _SplitWriter:
 
 
 def _write_splits(
-    corpus: Corpus, spool: Spool, vocabularies: Mapping[str, Vocabulary], folder: Path, progress: Progress
+    corpus: Corpus,
+    spool: Spool,
+    vocabularies: Mapping[str, Vocabulary],
+    folder: Path,
+    progress: Progress,
+    *,
+    tell_apart: bool,
 ) -> dict[SplitName, dict[str, object]]:
     """Encode all splits, each into a folder of its own."""
     encoders = spool.encoders(vocabularies)
@@ -277,7 +289,7 @@ def _write_splits(
     sources = [name for name in corpus.data.symbol_sides if name != TARGET]
     with ExitStack() as opened:
         for split in filter(corpus.has, SPLITS):
-            writers[split] = _SplitWriter(folder / split, vocabularies, corpus.data)
+            writers[split] = _SplitWriter(folder / split, vocabularies, corpus.data, tell_apart=tell_apart)
             opened.callback(writers[split].close)
         for chunk in spool.chunks:
             sides = {name: encoder.encode(chunk.sides[name]) for name, encoder in encoders.items()}
@@ -286,6 +298,8 @@ def _write_splits(
                 sides[name] = vocabularies[name].framed(sides[name], known)
             if running:
                 sides[TARGET] = _with_ends(sides[TARGET])
+            if tell_apart:
+                sides |= _told_apart(chunk, sides, encoders, vocabularies[sources[0]], sources[0])
             writers[chunk.split].write(chunk, sides)
             progress(f"encoding the {chunk.split} data", writers[chunk.split].done)
         return {split: writer.finish() for split, writer in writers.items()}
@@ -295,6 +309,28 @@ def _with_ends(lines: Sequences) -> Sequences:
     """Lines of a running text, each with the `end` that stands for its line break."""
     ones = np.ones(len(lines), dtype=np.int64)
     return Sequences.joined([lines, Sequences(END * ones, ones)])
+
+
+def _told_apart(
+    chunk: Chunk, sides: Mapping[str, Sequences], encoders: Mapping[str, AnyEncoder], vocabulary: Vocabulary, source: str
+) -> dict[str, Sequences]:
+    """The source and the target of a chunk, unknown symbols with the ids that prediction gives them, too."""
+    written, read = sides[TARGET], sides[source]
+    read_ends, written_ends = np.cumsum(read.lengths), np.cumsum(written.lengths)
+    chosen = np.unique(np.searchsorted(read_ends, np.flatnonzero(read.ids == UNKNOWN), side="right")).tolist()
+    read_ids, written_ids = read.ids.copy(), written.ids.copy()
+    features, texts = _known_features(chunk, vocabulary), []
+    for name in (source, TARGET):
+        encoder = encoders[name]
+        if not isinstance(encoder, SideEncoder):
+            raise TypeError(encoder)  # only text is copied
+        texts.append(encoder.texts(chunk.sides[name], chosen))
+    for one, text, target in zip(chosen, *texts, strict=True):
+        told = vocabulary.told_apart(vocabulary.encode_source(text, features[one]), text)
+        read_ids[read_ends[one] - read.lengths[one] : read_ends[one]] = told.ids
+        copied = vocabulary.encode_copying(target, told.copies)
+        written_ids[written_ends[one] - written.lengths[one] : written_ends[one]] = copied
+    return {source: Sequences(read_ids, read.lengths), TARGET: Sequences(written_ids, written.lengths)}
 
 
 def _known_features(chunk: Chunk, vocabulary: Vocabulary) -> list[list[str]]:
@@ -384,10 +420,9 @@ def _stored(folder: Path, side: str, finder: MediaFinder, frontend: Frontend, pr
     """The arrays of all files of a side, without the numbers of any split."""
     body, store = json.loads((folder / f"{side}.media.json").read_text(encoding="utf-8")), MediaStore(frontend)
     if not all(content in store for content in body["contents"]):
-        origins = {
-            body["contents"][number]: (name, origin)
-            for (name, origin, _, _), number in zip(_named_files(folder, side), body["numbers"], strict=True)
-        }
+        origins: dict[str, tuple[str, Origin]] = {}
+        for (name, origin, _, _), number in zip(_named_files(folder, side), body["numbers"], strict=True):
+            origins.setdefault(body["contents"][number], (name, origin))
         files = {content: finder.find(name, origin) for content, (name, origin) in origins.items()}
         try:
             store.fill(files, lambda count: progress(f"making arrays of {side}", count))

@@ -23,7 +23,7 @@ from seqloom.errors import DataError
 from seqloom.recipe import sections
 from seqloom.recipe.sections import SOURCE, TARGET
 
-__all__ = ["SOURCE", "TARGET", "Chunk", "Progress", "Spool", "SpooledMedia", "smallest"]
+__all__ = ["SOURCE", "TARGET", "AnyEncoder", "Chunk", "Progress", "SideEncoder", "Spool", "SpooledMedia", "smallest"]
 
 Progress = Callable[[str, int], None]
 """Called now and then with what is being done and how many examples are done."""
@@ -254,8 +254,15 @@ class SideEncoder:
             self._encoded = self._vocabulary.encode_parts(self._side.parts(stretch.volume))
         return self._encoded.chained(*self._side.read(stretch))
 
+    def texts(self, stretch: Stretch, chosen: Sequence[int]) -> list[str]:
+        """Some of a chunk's texts, by their numbers in it, as they were added."""
+        parts, (numbers, counts) = self._side.parts(stretch.volume), self._side.read(stretch)
+        ends = np.cumsum(counts)
+        return [" ".join(parts[part] for part in numbers[ends[one] - counts[one] : ends[one]]) for one in chosen]
+
 
 AnySide = SpooledSide | SpooledVectors | SpooledMedia
+AnyEncoder = SideEncoder | SpooledVectors | SpooledMedia
 
 
 @dataclass
@@ -364,7 +371,7 @@ class Spool:
                 found[name] = builder.build().with_features(sorted(self._features) if name == first != TARGET else ())
         return {name: found[name] for name in self._corpus.data.symbol_sides}
 
-    def encoders(self, vocabularies: Mapping[str, Vocabulary]) -> dict[str, "SideEncoder | SpooledVectors | SpooledMedia"]:
+    def encoders(self, vocabularies: Mapping[str, Vocabulary]) -> dict[str, AnyEncoder]:
         """What encodes the chunks of each side."""
         return {
             name: SideEncoder(side, vocabularies[name]) if isinstance(side, SpooledSide) else side

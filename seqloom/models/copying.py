@@ -37,8 +37,8 @@ class Copying(nn.Module):
     ) -> Tensor:
         """What `forward` says of labels [B, T], whose log-probabilities of being written are given [B, T].
 
-        learning: an unknown symbol is not written where one can be copied. Prediction tells unknown symbols of a source apart;
-        in training all are alike, and a model that wrote `unknown` would be right without having learnt to point at any.
+        learning: an unknown symbol is not written where one can be copied. Where unknown symbols are all alike, a model that
+        wrote `unknown` would be right without having learnt to point at any; prepared data tells those of a source apart.
         """
         written, pointed = self._shares(features, weights)
         masses = (weights * (symbols[:, None] == labels[..., None])).sum(dim=-1)

@@ -54,7 +54,13 @@ def train(recipe: Recipe | Mapping[str, Any] | str | Path, out: str | Path, *, d
         _require_same_recipe(there, wanted)
     known = open_vocabularies(there) if there is not None else None
     frontends = build_frontends(wanted)
-    prepared = prepare(Corpus(wanted.data, wanted.seed), watched.preparing, vocabularies=known, frontends=frontends)
+    prepared = prepare(
+        Corpus(wanted.data, wanted.seed),
+        watched.preparing,
+        vocabularies=known,
+        frontends=frontends,
+        tell_apart=wanted.copies,
+    )
     _require_examples(prepared)
     _require_symbols(wanted, prepared)
     run = there or _create(path, wanted, prepared)

@@ -40,6 +40,11 @@ class Architecture:
         return isinstance(bridge, sections.AttentionBridge) and not isinstance(bridge.attention, sections.Local | sections.Hard)
 
     @property
+    def text(self) -> str:
+        """The name of the first source that is text; empty if there is none."""
+        return next((name for name, kind in self.sources if kind == "text"), "")
+
+    @property
     def reads(self) -> bool:
         return bool(self.section.all_encoders)
 

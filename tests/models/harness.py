@@ -41,8 +41,11 @@ EVERY = _of(ARCHITECTURES.values())
 PLAIN_ONES = _of(ARCHITECTURES[name] for name in PLAIN)
 PLAIN_AND_READING = _of(ARCHITECTURES[name] for name in PLAIN if ARCHITECTURES[name].reads)
 ATTENDING = _of(one for one in ARCHITECTURES.values() if one.attends)
-ATTENDING_WITH_ONE_HEAD = _of(one for one in ARCHITECTURES.values() if one.attends and "multi_head" not in one.name)
-PLAIN_AND_ATTENDING = _of(ARCHITECTURES[name] for name in PLAIN if ARCHITECTURES[name].attends)
+LOOKING_AT_TEXT = _of(one for one in ARCHITECTURES.values() if one.attends and one.text)
+LOOKING_AT_TEXT_WITH_ONE_HEAD = _of(
+    one for one in ARCHITECTURES.values() if one.attends and one.text and "multi_head" not in one.name
+)
+PLAIN_AND_LOOKING_AT_TEXT = _of(ARCHITECTURES[name] for name in PLAIN if ARCHITECTURES[name].attends)
 EVERY_IN_BOTH_PRECISIONS = _in_both_precisions()
 
 SOURCE_LENGTHS = (3, 2, 4)

@@ -40,6 +40,11 @@ class Recipe(Section):
         return self.data.text is not None
 
     @property
+    def copies(self) -> bool:
+        """Whether symbols of the source can be written as they are, also those that no vocabulary has."""
+        return isinstance(self.model.bridge, AttentionBridge) and self.model.bridge.copy
+
+    @property
     def encoders(self) -> dict[str, AnyEncoder]:
         """The encoder of each source, in the order of the sources; none for a language model."""
         if self.data.text is not None:
@@ -77,8 +82,7 @@ class Recipe(Section):
 
     @model_validator(mode="after")
     def _copies_can_be_written(self) -> Self:
-        bridge = self.model.bridge
-        if not isinstance(bridge, AttentionBridge) or not bridge.copy:
+        if not self.copies:
             return self
         if not self.data.vocabularies.shared:
             raise ValueError(
