@@ -17,8 +17,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from seqloom.data.corpus import Corpus
+from seqloom.data.corpus import Corpus, SplitName
+from seqloom.data.examples import Example
 from seqloom.data.prepared import TARGET, prepare
+from seqloom.metrics import Item
+from seqloom.predict import Predictor
 from seqloom.recipe import read_recipe
 from seqloom.recipe.sections import Aligned, Files, Recipe
 from seqloom.runs import RunFolder
@@ -42,7 +45,7 @@ class Run:
 
 
 MULTI30K_ATTENTION = Run("multi30k-attention", "multi30k")
-"""German to English with attention. Three studies use it: whichever comes first trains it, the others pick it up."""
+"""German to English with attention. Several studies use it: whichever comes first trains it, the others pick it up."""
 
 
 @dataclass(frozen=True)
@@ -144,6 +147,18 @@ def _symbols_seen(recipe: Recipe, steps: int) -> float:
     split = prepare(Corpus(recipe.data, recipe.seed)).splits["train"]
     per_epoch = float((split.lengths(TARGET) + 1).sum())
     return per_epoch * steps / build_plans(split, recipe).steps_per_epoch
+
+
+def examples_of(predictor: Predictor, split: SplitName) -> list[Example]:
+    """The examples of one part of the data that a run was trained on."""
+    return predictor.tolerant(Corpus(predictor.recipe.data, predictor.recipe.seed).examples(split))
+
+
+def outputs(path: Path, split: SplitName) -> list[Item]:
+    """What a run writes for one part of its data, by its recipe's search, beside what was wanted."""
+    predictor = Predictor.load(path)
+    examples = examples_of(predictor, split)
+    return predictor.items(examples, predictor.predict(examples))
 
 
 # --- results and pages ----------------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from html import escape
 
 from common import IMAGES
+
 from seqloom.views.charts import nice_ticks, spoken
 from seqloom.views.theme import drawing_style
 
@@ -48,6 +49,7 @@ class Scale:
         return cls(tuple(nice_ticks(min(values), max(values))), start, end)
 
     def __call__(self, value: float) -> float:
+        """The place of a value."""
         low, high = self.ticks[0], self.ticks[-1]
         return self.start + (value - low) / (high - low) * (self.end - self.start)
 
