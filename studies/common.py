@@ -9,7 +9,6 @@ import argparse
 import json
 import os
 import platform
-import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -207,9 +206,12 @@ def write_page(name: str, parts: Mapping[str, str]) -> None:
     PAGES.mkdir(parents=True, exist_ok=True)
     page = path.read_text(encoding="utf-8") if path.exists() else f"# {name.capitalize()}\n"
     for part, content in parts.items():
-        block = f"<!-- begin: {part} -->\n{content.strip()}\n<!-- end: {part} -->"
-        marks = re.compile(rf"<!-- begin: {re.escape(part)} -->.*?<!-- end: {re.escape(part)} -->", re.DOTALL)
-        page = marks.sub(lambda _, block=block: block, page) if marks.search(page) else f"{page}\n{block}\n"
+        begin, end = f"<!-- begin: {part} -->", f"<!-- end: {part} -->"
+        if begin not in page:
+            page = f"{page}\n{begin}{end}\n"
+        before, _, rest = page.partition(begin)
+        _, _, after = rest.partition(end)
+        page = f"{before}{begin}\n{content.strip()}\n{end}{after}"
     path.write_text(page, encoding="utf-8")
 
 

@@ -54,7 +54,7 @@ def measure(wanted: Options) -> dict[str, Any]:
     references = [one.log_probs for one in predictor.score(examples)]
     curves = [{"width": w, "power": p, **_quality(predictor, examples, some)} for (w, p), some in found.items()]
     best = max(curves, key=lambda one: one["bleu"]["score"])
-    ways = {
+    ways: dict[str, Search] = {
         "greedy": Greedy(),
         "default": Beam(),
         "best on validation": Beam(width=best["width"], length_power=best["power"]),
@@ -128,7 +128,7 @@ def _best_score(prediction: Prediction, power: float) -> float:
 
 
 def _score(log_probs: Sequence[float], power: float) -> float:
-    return sum(log_probs) / len(log_probs) ** power
+    return float(sum(log_probs) / len(log_probs) ** power)
 
 
 def _references(found: Found, references: Sequence[Sequence[float]]) -> dict[str, Any]:
@@ -141,18 +141,17 @@ def _references(found: Found, references: Sequence[Sequence[float]]) -> dict[str
 # --- exact search ---------------------------------------------------------------------------------------------------
 
 
-def exact(model: OpenedModel, text: str, features: Sequence[str], bound: float) -> Hypothesis:
-    """The most probable output of all (S2), given that one with the log-probability `bound` is known.
+def most_probable(walk: Walk, bound: float) -> Hypothesis:
+    """The most probable output of all (S2) of a walk's one sentence, one with the log-probability `bound` being known.
 
     A sum only falls as an output grows, so whatever has fallen below the best known one can be left. The probabilities of
     all beginnings of one length sum to 1 at most, so no more than exp(-bound) of them are ever alive.
     """
-    walk = _walk(model, text, features)
     while walk.goes_on:
         step = walk.step()
         ids, log_probs = walk.every(step)
         sums = walk.sums[:, :, None] + log_probs
-        bound = max(bound, float(sums[ids == END].max()) if (ids == END).any() else bound)
+        bound = max(bound, float(sums[ids == END].max(initial=-math.inf)))
         _, rows, columns = np.nonzero(sums > bound - NOTICED)
         kept = (0, rows[None], columns[None])
         walk.write(step, Choice(rows[None], ids[kept], log_probs[kept], sums[kept], scores=sums[kept]))
@@ -166,8 +165,8 @@ def _request(model: OpenedModel, text: str, features: Sequence[str], section: Se
     return source, Request(limits, np.zeros(1, np.int64), forbid=forbid, source_lengths={SOURCE: source.lengths})
 
 
-def _walk(model: OpenedModel, text: str, features: Sequence[str]) -> Walk:
-    source, request = _request(model, text, features, Greedy())
+def _walk(model: OpenedModel, example: Example) -> Walk:
+    source, request = _request(model, example.sources[SOURCE], example.features, Greedy())
     return Walk(model.stepper, model.stepper.start({SOURCE: source}, 1), request, minimum_length=0)
 
 
@@ -176,10 +175,7 @@ def _exact_study(run: Path, examples: Sequence[Example], found: Mapping[int, Seq
     model = open_model(run)
     widest = found[max(found)]
     feasible = [index for index, one in enumerate(widest) if one.best.finished and one.best.log_prob > LEAST_PROBABLE]
-    best = [
-        exact(model, examples[index].sources[SOURCE], examples[index].features, widest[index].best.log_prob)
-        for index in feasible
-    ]
+    best = [most_probable(_walk(model, examples[index]), widest[index].best.log_prob) for index in feasible]
     sums = np.array([one.log_prob for one in best])
     return {
         "of": len(examples),

@@ -49,16 +49,19 @@ PLAIN = "gru, attention"
 """What the kinds and uses change one thing of."""
 
 
-def variations() -> dict[str, dict[str, tuple[str, ...]]]:
+Settings = tuple[str, ...]
+
+
+def variations() -> dict[str, dict[str, Settings]]:
     """By table, by name, what is set."""
-    cells = {
+    cells: dict[str, Settings] = {
         f"{cell}, {bridge}": (f"model.encoder.cell={cell}", f"model.decoder.cell={cell}", f"model.bridge={section}")
         for bridge, section in BRIDGES.items()
         for cell in CELLS
     }
     plain = cells[PLAIN]
-    kinds = {name: (*plain, f"model.bridge.attention={section}") for name, section in KINDS.items()}
-    uses = {
+    kinds: dict[str, Settings] = {name: (*plain, f"model.bridge.attention={section}") for name, section in KINDS.items()}
+    uses: dict[str, Settings] = {
         name: (*plain[:2], f"model.bridge={{kind: attention, {use}, attention: {KINDS['additive']}}}")
         for name, use in USES.items()
     }
