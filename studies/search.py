@@ -37,7 +37,7 @@ NOTICED = 1e-3
 """Two log-probabilities that differ by less are the same: batches of other shapes round otherwise."""
 LEAST_PROBABLE = -7.0
 """Exact search is tried where a beam of 10 found something at least this probable (log): then no step has over 1,100 rows."""
-SENTENCE = "Zwei Kinder bauen einen Turm aus Sand."
+SENTENCE = "Ein Mann verkauft Obst auf dem Markt."
 TREE_WIDTH = 3
 
 
