@@ -54,7 +54,13 @@ def _scores(items: Sequence[Item]) -> dict[str, Any]:
 def page(found: Mapping[str, Any]) -> dict[str, str]:
     """The generated parts of the page."""
     runs = found["runs"]
-    return {"made": made("stuffing", found), "models": _models(runs), "figures": _figures(runs), "lengths": _lengths(runs)}
+    return {
+        "made": made("stuffing", found),
+        "models": _models(runs),
+        "figures": _figures(runs),
+        "relative": _relative(runs),
+        "lengths": _lengths(runs),
+    }
 
 
 def _models(runs: Mapping[str, Any]) -> str:
@@ -114,6 +120,24 @@ def _lengths(runs: Mapping[str, Any]) -> str:
         ]
         parts.append(f"{name}:\n\n{table(head, rows)}")
     return "\n\n".join(parts)
+
+
+def _relative(runs: Mapping[str, Any]) -> str:
+    """What share of attention's quality the others reach, which takes out that long sentences are harder for all."""
+    best, others = runs["attention"], [bridge for bridge in runs if bridge != "attention"]
+    head = ["source length", *(f"{name}, `{bridge}`" for name in METRICS.values() for bridge in others)]
+    rows = [
+        [
+            f"{group['from']}-{group['to']}",
+            *(
+                f"{100 * runs[bridge]['by_length'][index][metric]['score'] / group[metric]['score']:.0f} %"
+                for metric in METRICS
+                for bridge in others
+            ),
+        ]
+        for index, group in enumerate(best["by_length"])
+    ]
+    return table(head, rows)
 
 
 def _with_interval(one: Mapping[str, Any]) -> str:
