@@ -49,12 +49,16 @@ MULTI30K_ATTENTION = Run("multi30k-attention", "multi30k")
 
 @dataclass(frozen=True)
 class Options:
-    """What every study is told on the command line. show: draw what was measured before, without data or runs."""
+    """What every study is told on the command line.
+
+    show: draw what was measured before, without data or runs. finished: train nothing, and leave out what is not there.
+    """
 
     data: Path
     runs: Path
     threads: int
-    show: bool
+    show: bool = False
+    finished: bool = False
 
 
 def options(description: str | None) -> Options:
@@ -64,10 +68,11 @@ def options(description: str | None) -> Options:
     parser.add_argument("--runs", type=Path, help="where run folders are kept; finished ones are picked up")
     parser.add_argument("--threads", type=int, default=os.cpu_count())
     parser.add_argument("--show", action="store_true", help="only draw what studies/results holds")
+    parser.add_argument("--finished", action="store_true", help="train nothing; studies of many runs show those that are there")
     wanted = parser.parse_args()
     if not wanted.show and (wanted.data is None or wanted.runs is None):
         parser.error("give --data and --runs to train and measure, or --show to draw what was measured")
-    return Options(wanted.data or Path(), wanted.runs or Path(), wanted.threads, wanted.show)
+    return Options(wanted.data or Path(), wanted.runs or Path(), wanted.threads, wanted.show, wanted.finished)
 
 
 def recipe_of(run: Run, wanted: Options) -> Recipe:
@@ -94,8 +99,10 @@ def trained(run: Run, wanted: Options) -> Path:
     from seqloom.training.session import train
 
     out = wanted.runs / run.name
-    if _is_finished(out):
+    if is_finished(run, wanted):
         return out
+    if wanted.finished:
+        raise SystemExit(f"{out}: not finished yet. Without --finished, it is trained")
     display = open_display()
     began = time.process_time()
     try:
@@ -108,7 +115,9 @@ def trained(run: Run, wanted: Options) -> Path:
     return out
 
 
-def _is_finished(path: Path) -> bool:
+def is_finished(run: Run, wanted: Options) -> bool:
+    """Whether the run is there to be picked up."""
+    path = wanted.runs / run.name
     return RunFolder.exists_at(path) and bool((RunFolder.open(path).counters() or {}).get("finished"))
 
 

@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from common import Options, Run, cost, made, options, outputs, results, table, trained, write_page
+from common import Options, Run, cost, is_finished, made, options, outputs, results, table, trained, write_page
 from figures import Dot, dots_figure, save_figure
 
 from seqloom.metrics import evaluate, intervals
@@ -83,12 +83,12 @@ def _folder(task: str, name: str) -> str:
 
 def measure(wanted: Options) -> dict[str, Any]:
     """Train or pick up all runs, and judge each on the test part."""
-    return {
-        task: {
-            design: {name: judged(trained(run, wanted)) for name, run in rows.items()} for design, rows in runs_of(task).items()
-        }
-        for task in TASKS
-    }
+    return {task: {design: _judged_rows(rows, wanted) for design, rows in runs_of(task).items()} for task in TASKS}
+
+
+def _judged_rows(rows: Mapping[str, Run], wanted: Options) -> dict[str, Any]:
+    there = {name: run for name, run in rows.items() if is_finished(run, wanted) or not wanted.finished}
+    return {name: judged(trained(run, wanted)) for name, run in there.items()}
 
 
 @cache
@@ -119,15 +119,20 @@ def _figure(task: str, title: str, designs: Mapping[str, Any]) -> str:
         for design, rows in designs.items()
         for name, run in rows.items()
     ]
+    if not dots:
+        return "No run is finished."
     caption = f"{title}: exact matches on test, 95 % intervals"
     return save_figure(f"switchboard-{task}", dots_figure(caption, dots, x_label="%"), caption)
 
 
 def _cells_by_bridges(rows: Mapping[str, Any]) -> str:
     """The readable table: exact matches of every cell with every bridge."""
-    body = [
-        [f"`{cell}`", *(f"{rows[f'{cell}, {bridge}']['exact_match']['score']:.1f}" for bridge in BRIDGES)] for cell in CELLS
-    ]
+
+    def score(cell: str, bridge: str) -> str:
+        run = rows.get(f"{cell}, {bridge}")
+        return "-" if run is None else f"{run['exact_match']['score']:.1f}"
+
+    body = [[f"`{cell}`", *(score(cell, bridge) for bridge in BRIDGES)] for cell in CELLS]
     return table(["exact match, %", *(f"`{bridge}`" for bridge in BRIDGES)], body)
 
 

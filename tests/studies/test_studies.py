@@ -36,7 +36,7 @@ def test_every_recipe_of_a_study_is_valid(path: Path) -> None:
 
 def test_every_run_of_the_switchboard_is_valid_and_has_a_folder_of_its_own(studies: Any) -> None:
     common, switchboard = studies("common"), studies("switchboard")
-    wanted = common.Options(data=Path("data"), runs=Path("runs"), threads=1, show=False)
+    wanted = common.Options(data=Path("data"), runs=Path("runs"), threads=1)
     recipes: dict[str, Any] = {}
     for task in switchboard.TASKS:
         for rows in switchboard.runs_of(task).values():
