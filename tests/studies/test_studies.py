@@ -61,10 +61,10 @@ def test_prose_stays_when_generated_parts_change(studies: Any, tmp_path: Path, m
 
 @pytest.mark.parametrize("seed", range(5))
 def test_the_bounded_search_finds_what_exhaustive_search_finds(studies: Any, seed: int) -> None:
-    search, tables = studies("search"), studies("transition_table")
+    exact, tables = studies("exact"), studies("transition_table")
     table = tables.random_table(seed)
     request = tables.request_for(table, limit=5)
     [[best, *others]] = run(table, table.start(), Exhaustive(count=10, length_power=0.0), request)
     for known in (best, others[-1]):
-        found = search.most_probable(Walk(table, table.start(), request, minimum_length=0), known.log_prob)
+        found = exact.most_probable(Walk(table, table.start(), request, minimum_length=0), known.log_prob)
         assert found.tokens.tolist() == best.tokens.tolist()
