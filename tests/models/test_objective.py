@@ -68,7 +68,7 @@ def test_the_expected_gradient_of_draws_is_that_of_the_expected_reward() -> None
             torch.cat([log_weights[j].view(1, 1), other]),
             torch.cat([rewards[j].view(1, 1), other - 5.0]),
             counted,
-            flows_back=False,
+            discount=1.0,
         )[0]
         for j in range(3)
     )
@@ -78,18 +78,27 @@ def test_the_expected_gradient_of_draws_is_that_of_the_expected_reward() -> None
     assert_close(found, wanted)
 
 
-def test_a_draw_is_rewarded_for_later_symbols_only_if_it_flows_back() -> None:
+def test_a_draw_is_rewarded_for_later_symbols_by_the_discount() -> None:
     drawn, rewards = tensor([[-1.0, -2.0, -4.0]]), tensor([[-0.5, -0.25, -0.125]])
     # Alone in its batch, a sentence has no baseline.
-    assert_close(reinforced(drawn, rewards, ALL, flows_back=False), tensor([-0.5 - 0.5 - 0.5]))
-    assert_close(reinforced(drawn, rewards, ALL, flows_back=True), tensor([-0.875 - 0.75 - 0.5]))
+    assert_close(reinforced(drawn, rewards, ALL, discount=0.0), tensor([-0.5 - 0.5 - 0.5]))
+    assert_close(reinforced(drawn, rewards, ALL, discount=1.0), tensor([-0.875 - 0.75 - 0.5]))
+    halved = (0.5 + 0.125 + 0.03125) * 1 + (0.25 + 0.0625) * 2 + 0.125 * 4
+    assert_close(reinforced(drawn, rewards, ALL, discount=0.5), tensor([-halved]))
+
+
+def test_the_baseline_is_the_mean_of_the_others_at_the_same_step() -> None:
+    drawn = tensor([[-1.0, -1.0], [0.0, 0.0], [0.0, 0.0]])
+    rewards = tensor([[-2.0, -3.0], [-1.0, -5.0], [-2.0, -7.0]])
+    found = reinforced(drawn, rewards, torch.ones(3, 2, dtype=torch.bool), discount=0.0)
+    assert_close(found, tensor([(-2.0 + 1.5) + (-3.0 + 6.0), 0.0, 0.0]))
 
 
 def test_padding_is_neither_rewarded_nor_part_of_a_baseline() -> None:
     drawn, rewards = tensor([[-1.0, -9.0], [-1.0, -1.0]]), tensor([[-2.0, -9.0], [-1.0, -3.0]])
     counted = tensor([[True, False], [True, True]])
-    # The mean of the second sentence is -2, that of the first, whose second symbol is padding, too.
-    assert_close(reinforced(drawn, rewards, counted, flows_back=True), tensor([0.0, 0.0 + -1.0]))
+    # No other sentence has a second symbol, so there it is compared with all that the other one has.
+    assert_close(reinforced(drawn, rewards, counted, discount=0.0), tensor([-2.0 + 1.0, (-1.0 + 2.0) + (-3.0 + 2.0)]))
 
 
 def test_chances_join_step_by_step() -> None:

@@ -109,6 +109,8 @@ class Hard(BuiltOnScore):
     """How much training is rewarded for not being sure where to look."""
     soft_share: Fraction = 0.5
     """How many sentences of a training batch are read softly, as an average."""
+    discount: Annotated[float, Field(ge=0.0, le=1.0)] = 0.0
+    """What a draw's reward counts of each later symbol, compared with the one before: 0 is its own symbol alone, 1 is all."""
 
 
 Attention = Annotated[Dot | Bilinear | Additive | Concat | Projected | MultiHead | Local | Hard, Field(discriminator="kind")]
