@@ -21,7 +21,7 @@ from seqloom.data.vectors import as_text, parse_vector
 from seqloom.data.vocabulary import Encoded, Vocabulary
 from seqloom.errors import DataError, UsageError
 from seqloom.metrics import Item
-from seqloom.predictions import Alignment, Candidate, Prediction
+from seqloom.predictions import Alignment, Candidate, FloatArray, Prediction
 from seqloom.processor import InferencePrecision
 from seqloom.recipe import Recipe
 from seqloom.recipe.sections import AttentionBridge, Beam, Exhaustive, Sample, Search, VectorSource
@@ -295,6 +295,28 @@ class Predictor:
             alignment=alignment,
             finished=hypothesis.finished,
         )
+
+    # --- encoding ---------------------------------------------------------------------------------------------------
+
+    def encode(
+        self, inputs: Sequence[Input], *, batch_size: int = BATCH_SIZE, progress: Progress = lambda count: None
+    ) -> dict[str, FloatArray]:
+        """The encoder's summary of each input (E9): by the source's name, one vector for all of it, [N, D].
+
+        It is what a decoder starts from; with a bridge `initial` it is all that the decoder ever knows of the source.
+        """
+        if len(self._steppers) > 1:
+            raise UsageError("encodings are those of one model, and this is an ensemble of several. Name one run")
+        encoded = [self._encode(_example(one, number)) for number, one in enumerate(inputs)]
+        order = np.argsort([len(one.ids) for one in encoded], kind="stable")
+        parts: dict[str, list[FloatArray]] = {}
+        for start in range(0, len(order), batch_size):
+            chosen = order[start : start + batch_size]
+            sources = {SOURCE: Padded.of([encoded[one].ids for one in chosen])}
+            for name, summaries in self._steppers[0].encode(sources).items():
+                parts.setdefault(name, []).append(summaries)
+            progress(len(chosen))
+        return {name: np.concatenate(found)[np.argsort(order)] for name, found in parts.items()}
 
     # --- scoring ----------------------------------------------------------------------------------------------------
 

@@ -25,13 +25,13 @@ def to_svg(candidate: Candidate, *, source: str | None = None, head: int | None 
     names = chosen_sources(candidate, source)
     panels = [_panel(candidate, name, head, tooltips=True) for name in names]
     top = _TITLE + _MARGIN if title else _MARGIN
-    parts = [_text(_MARGIN, top - GAP - 2, clean(title), "ink bold", size=15)] if title else []
+    parts = [text_line(_MARGIN, top - GAP - 2, clean(title), "ink bold", size=15)] if title else []
     for _, height, body in panels:
         parts.append(f'<g transform="translate({_MARGIN:g} {top:g})">{body}</g>')
         top += height + GAP
     width = max(max(panel[0] for panel in panels), len(title) * 8.5, 320.0) + 2 * _MARGIN
     parts.append(_legend(_MARGIN, top) if names[0] is not None else _note(_MARGIN, top))
-    return _document(width, top + LEGEND + GAP, "".join(parts), description=title or candidate.text)
+    return document(width, top + LEGEND + GAP, "".join(parts), description=title or candidate.text)
 
 
 def static_drawing(candidate: Candidate) -> str:
@@ -77,8 +77,8 @@ def _panel(candidate: Candidate, name: str | None, head: int | None, *, tooltips
             _column_labels(columns, layout),
             _cells(weights, rows, columns, layout, tooltips=tooltips),
             _coverage(weights, columns, layout),
-            _text(layout.left, 11, f"{clean(name)} \u2192", "quiet", size=11),
-            _text(layout.left - GAP, layout.top - GAP, "output \u2193", "quiet", size=11, anchor="end"),
+            text_line(layout.left, 11, f"{clean(name)} \u2192", "quiet", size=11),
+            text_line(layout.left - GAP, layout.top - GAP, "output \u2193", "quiet", size=11, anchor="end"),
         ]
     return layout.width, layout.height, "".join(parts)
 
@@ -127,7 +127,7 @@ def _coverage(weights: FloatArray, columns: list[Label], layout: Layout) -> str:
     scale = (COVERAGE - 2) / max(float(sums.max(initial=0.0)), 1.0)
     top = layout.top + len(weights) * layout.cell + GAP
     inset = max(cell_inset(layout.cell), 0.5)
-    parts = [_text(layout.left - GAP, top + 10, "coverage", "quiet", size=11, anchor="end")]
+    parts = [text_line(layout.left - GAP, top + 10, "coverage", "quiet", size=11, anchor="end")]
     for index, (one, total) in enumerate(zip(columns, sums.tolist(), strict=True)):
         x = layout.left + index * layout.cell + inset
         tooltip = f"{one.full}  coverage {total:.2f}"
@@ -145,9 +145,9 @@ def _probabilities(candidate: Candidate, columns: int, layout: Layout) -> str:
         width = max(value * layout.bars, 1.0)
         parts.append(_rect(left, y + inset, width, layout.cell - 2 * inset, "accent bar", tooltip=f"probability {value:.4f}"))
         if layout.cell >= 13:
-            parts.append(_text(left + layout.bars + 6, y + layout.cell / 2 + 3.5, f"{value:.2f}", "quiet num", size=10))
+            parts.append(text_line(left + layout.bars + 6, y + layout.cell / 2 + 3.5, f"{value:.2f}", "quiet num", size=10))
     bottom = layout.top + len(candidate.log_probs) * layout.cell + CAPTION
-    return "".join(parts) + _text(left, bottom + 2, "probability", "quiet", size=11)
+    return "".join(parts) + text_line(left, bottom + 2, "probability", "quiet", size=11)
 
 
 def _legend(left: float, top: float) -> str:
@@ -157,29 +157,30 @@ def _legend(left: float, top: float) -> str:
     spans = [(index, index * step) for index in range(LEVELS + 1)]
     shades = "".join(_rect(left + 46 + start, top, 160 - start, 9, f"w{index}") for index, start in spans)
     marks = zip((0, 80, 160), ("0", "0.5", "1"), strict=True)
-    ticks = "".join(_text(left + 46 + x, top + 22, mark, "quiet num", size=10, anchor="middle") for x, mark in marks)
-    return _text(left, top + 9, "weight", "quiet", size=11) + shades + ticks
+    ticks = "".join(text_line(left + 46 + x, top + 22, mark, "quiet num", size=10, anchor="middle") for x, mark in marks)
+    return text_line(left, top + 9, "weight", "quiet", size=11) + shades + ticks
 
 
 def _note(left: float, top: float) -> str:
-    return _text(left, top + 10, "This model has no attention; only probabilities can be shown.", "quiet", size=12)
+    return text_line(left, top + 10, "This model has no attention; only probabilities can be shown.", "quiet", size=12)
 
 
-def _document(width: float, height: float, body: str, *, description: str) -> str:
+def document(width: float, height: float, body: str, *, description: str, style: str = "") -> str:
+    """A whole SVG file with the package's colours. style: what the drawing needs beside them."""
     background = _rect(0, 0, width, height, "paper")
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="sl" role="img" viewBox="0 0 {width:g} {height:g}"'
         f' width="{width:g}" height="{height:g}"><title>{escape(clean(description))}</title>'
-        f"<style>{drawing_style()}</style>{background}{body}</svg>\n"
+        f"<style>{drawing_style()}{style}</style>{background}{body}</svg>\n"
     )
 
 
 def _label(one: Label, x: float, y: float, layout: Layout, *, anchor: str) -> str:
     kind = "quiet" if one.mark else "ink"
-    return _text(x, y, one.text, kind, size=layout.font, anchor=anchor, rtl=one.rtl)
+    return text_line(x, y, one.text, kind, size=layout.font, anchor=anchor, rtl=one.rtl)
 
 
-def _text(x: float, y: float, text: str, kind: str, *, size: float, anchor: str = "start", rtl: bool = False) -> str:
+def text_line(x: float, y: float, text: str, kind: str, *, size: float, anchor: str = "start", rtl: bool = False) -> str:
     """Draw a line of text. In a right-to-left text `start` is its right end, so the anchors change places."""
     if rtl and anchor != "middle":
         anchor = "start" if anchor == "end" else "end"
