@@ -9,6 +9,7 @@ docs/studies/alignments.md.
 """
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -333,13 +334,19 @@ def _best(probabilities: Doubles, vocabulary: Any, count: int) -> list[tuple[str
 # --- known alignments -----------------------------------------------------------------------------------------------
 
 
-def aligned(path: Path) -> dict[str, float]:
-    """Where a model of the grammar looks while it writes a word of the meaning, if it writes it rightly."""
+PARTS = ("verb", "agent", "patient", "recipient", "time")
+
+
+def aligned(path: Path) -> dict[str, Any]:
+    """Where a model of the grammar looks while it writes a word of the meaning, if it writes it rightly.
+
+    misses: what it looks at most in the place of the right word, as (part of the meaning, word, how far behind, share of all).
+    """
     predictor = Predictor.load(path)
     sentences = [one for meaning in drawn_meanings(SEED)[1] for one in english(meaning)]
     predictions = predictor.predict([one.text for one in sentences])
     found: dict[str, list[float]] = {name: [] for name in ("right", "before", "after", "hit", "entropy")}
-    exact = 0
+    exact, misses = 0, Counter[tuple[str, str, int]]()
     for sentence, prediction in zip(sentences, predictions, strict=True):
         if prediction.text != sentence.meaning.canonical:
             continue
@@ -349,9 +356,16 @@ def aligned(path: Path) -> dict[str, float]:
             found["right"].append(weights[step, place])
             found["before"].append(weights[step, place - 1] if place else 0.0)
             found["after"].append(weights[step, place + 1] if place + 1 < weights.shape[1] else 0.0)
-            found["hit"].append(float(weights[step].argmax() == place))
+            highest = int(weights[step].argmax())
+            found["hit"].append(float(highest == place))
+            if highest != place:
+                misses[PARTS[step], sentence.text.split()[highest], highest - place] += 1
         found["entropy"] += _entropies(weights)
-    return {"exact_match": 100 * exact / len(sentences), **{name: float(np.mean(values)) for name, values in found.items()}}
+    return {
+        "exact_match": 100 * exact / len(sentences),
+        **{name: float(np.mean(values)) for name, values in found.items()},
+        "misses": [[*miss, count / len(found["hit"])] for miss, count in misses.most_common(2)],
+    }
 
 
 def true_places(sentence: Sentence) -> dict[int, int]:
@@ -451,6 +465,7 @@ def _kinds(found: Mapping[str, Any]) -> str:
         "on the word after",
         "highest weight on the right word",
         "entropy, bits",
+        "else most often",
     ]
     rows = [
         [
@@ -459,10 +474,16 @@ def _kinds(found: Mapping[str, Any]) -> str:
             *(f"{one[key]:.2f}" for key in ("right", "before", "after")),
             f"{100 * one['hit']:.1f} %",
             f"{one['entropy']:.2f}",
+            ", ".join(_miss(*miss) for miss in one["misses"]),
         ]
         for name, one in found.items()
     ]
     return table(head, rows)
+
+
+def _miss(part: str, word: str, behind: int, share: float) -> str:
+    where = f"{abs(behind)} {'behind' if behind > 0 else 'before'}"
+    return f"{part}: *{word}*, {where} ({100 * share:.1f} %)"
 
 
 def _costs(found: Mapping[str, Any], quality: Mapping[str, Any]) -> str:

@@ -9,7 +9,7 @@ DATA holds the folder multi30k. Writes studies/results/plane.json, and the table
 
 import random
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -31,7 +31,7 @@ from common import (
     write_page,
 )
 from figures import save_figure
-from meanings import Sentence, drawn_meanings, english, german, german_meanings, write_task
+from meanings import Meaning, Sentence, drawn_meanings, english, german, german_meanings, write_task
 
 from seqloom.metrics import evaluate
 from seqloom.planes import Doubles, Plane, cosine_distances
@@ -75,10 +75,9 @@ def measure(wanted: Options) -> dict[str, Any]:
     }
 
 
-def _both(say: Any, meaning: Any) -> list[Sentence]:
+def _both(say: Callable[[Meaning], list[Sentence]], meaning: Meaning) -> list[Sentence]:
     """All ways to say a meaning, and all ways to say it with its roles swapped."""
-    found: list[Sentence] = [*say(meaning), *say(meaning.swapped)]
-    return found
+    return [*say(meaning), *say(meaning.swapped)]
 
 
 def _measured(paths: Mapping[str, Path], sentences: Sequence[Sentence]) -> dict[str, Any]:
