@@ -168,7 +168,7 @@ def _list(plane: Plane, *, numbered: bool) -> tuple[str, float, float]:
     """The texts below each other under the name of their group, in columns, or the names alone; with width and height."""
     blocks = _blocks(plane, numbered=numbered)
     widest = max((estimated_width(line) * _FONT + 46 for _, lines in blocks for line, _ in lines), default=0.0)
-    widest = max([widest, *(estimated_width(name) * _FONT + 40 for name, _ in blocks)])
+    widest = max([widest, *(estimated_width(shortened(name, _LONGEST)) * _FONT + 40 for name, _ in blocks)])
     columns = max(1, min(len(blocks), int(_WIDTH // widest)))
     tallest = math.ceil(sum(len(lines) + bool(name) for name, lines in blocks) / columns)
     marks, parts = _marks(plane), []
@@ -179,7 +179,9 @@ def _list(plane: Plane, *, numbered: bool) -> tuple[str, float, float]:
         left = column * _WIDTH / columns
         mark = marks[plane.groups.index(name)]
         if name:
-            parts.append(_mark(mark, left + 8, row * _LINE + 8) + _listed(left + 20, row, name, "ink bold"))
+            parts.append(
+                _mark(mark, left + 8, row * _LINE + 8) + _listed(left + 20, row, shortened(name, _LONGEST), "ink bold")
+            )
             row += 1
         for line, index in lines:
             number_at = text_line(left + 34, row * _LINE + 12, str(index + 1), "quiet num", size=_FONT, anchor="end")
@@ -193,7 +195,7 @@ def _blocks(plane: Plane, *, numbered: bool) -> list[tuple[str, list[tuple[str, 
     """Groups with their texts and the texts' indices; without texts if those are not numbered."""
     names = list(dict.fromkeys(plane.groups))
     if not numbered:
-        return [(shortened(name, _LONGEST), []) for name in names[:_MOST_GROUPS] if name]
+        return [(name, []) for name in names[:_MOST_GROUPS] if name]
     return [
         (
             name,

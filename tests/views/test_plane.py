@@ -54,6 +54,11 @@ def test_many_texts_are_told_by_pointing_and_only_groups_are_listed() -> None:
     assert "100  text 99 (right)" in [one.text for one in _parsed(markup).iter(f"{_NAMESPACE}title")]
 
 
+def test_long_names_of_groups_are_shortened() -> None:
+    shown = _parsed(plane_svg(_plane([str(index) for index in range(80)], ["word " * 40, "x"] * 40))).iter(f"{_NAMESPACE}text")
+    assert max(len(one.text or "") for one in shown) == 90
+
+
 def test_groups_differ_in_colour_or_shape_as_long_as_there_are_marks() -> None:
     plane = _plane([str(index) for index in range(24)], [f"group {index}" for index in range(24)])
     marks = {
