@@ -29,6 +29,10 @@ class SourceStepper(Stepper, Protocol):
         """Read the sources of `count` sentences; one row each. oracle: sources in which attention looks where it is told."""
         ...
 
+    def encode(self, sources: Mapping[str, Padded]) -> Mapping[str, FloatArray]:
+        """The summary of every source, one vector for all of it, [B, D]."""
+        ...
+
     def score(self, batch: Batch) -> FloatArray:
         """`log p(y_t | y_<t, x)` of every label, [B, T + 1]; zero on padding."""
         ...

@@ -20,7 +20,7 @@ from seqloom.data.vocabulary import Vocabulary
 from seqloom.errors import DataError, UsageError
 from seqloom.inputs import Input, Reader, ReadExample
 from seqloom.metrics import Item
-from seqloom.predictions import Candidate, Prediction
+from seqloom.predictions import Candidate, FloatArray, Prediction
 from seqloom.processor import InferencePrecision
 from seqloom.recipe import Recipe
 from seqloom.recipe.sections import TARGET, AttentionBridge, Beam, Exhaustive, Sample, Search
@@ -276,6 +276,27 @@ class Predictor:
             alignment=alignment,
             finished=hypothesis.finished,
         )
+
+    # --- encoding ---------------------------------------------------------------------------------------------------
+
+    def encode(
+        self, inputs: Sequence[Input], *, batch_size: int = BATCH_SIZE, progress: Progress = lambda count: None
+    ) -> dict[str, FloatArray]:
+        """The encoder's summary of each input (E9): by the source's name, one vector for all of it, [N, D].
+
+        It is what a decoder starts from; with a bridge `initial` it is all that the decoder ever knows of the source.
+        """
+        if len(self._steppers) > 1:
+            raise UsageError("encodings are those of one model, and this is an ensemble of several. Name one run")
+        read = [self._reader.read(self._reader.example_of(one, number)) for number, one in enumerate(inputs)]
+        order = np.argsort([one.length for one in read], kind="stable")
+        parts: dict[str, list[FloatArray]] = {}
+        for start in range(0, len(order), batch_size):
+            chosen = order[start : start + batch_size]
+            for name, summaries in self._steppers[0].encode(self._reader.batch([read[one] for one in chosen])).items():
+                parts.setdefault(name, []).append(summaries)
+            progress(len(chosen))
+        return {name: np.concatenate(found)[np.argsort(order)] for name, found in parts.items()}
 
     # --- scoring ----------------------------------------------------------------------------------------------------
 

@@ -410,3 +410,25 @@ def test_a_model_that_does_not_look_cannot_be_told_where(tiny_recipe: dict[str, 
     train({**tiny_recipe, "model": blind, "training": {**tiny_recipe["training"], "steps": 2}}, tmp_path / "blind")
     with pytest.raises(UsageError, match="with the bridge initial does not look"):
         Predictor.load(tmp_path / "blind").predict(["abc"], oracle=["0-0"])
+
+
+# --- encodings ------------------------------------------------------------------------------------------------------
+
+
+def test_encodings_are_the_summaries_in_the_order_of_the_inputs_whatever_their_neighbours(predictor: Predictor) -> None:
+    whole = predictor.encode(WORDS)["source"]
+    assert whole.shape == (len(WORDS), 2 * 24)  # both directions
+    assert len({tuple(row) for row in whole.round(4).tolist()}) == len(WORDS)
+    for size in (1, 5):
+        np.testing.assert_allclose(predictor.encode(WORDS, batch_size=size)["source"], whole, atol=TOLERANCE)
+    np.testing.assert_allclose(predictor.encode(WORDS[::-1])["source"][::-1], whole, atol=TOLERANCE)
+
+
+def test_features_are_part_of_an_encoding(predictor: Predictor) -> None:
+    plain, loud = predictor.encode(["abc", {"source": "abc", "features": "loud"}])["source"]
+    assert np.abs(plain - loud).max() > 0.01
+
+
+def test_an_ensemble_has_no_encodings(tiny_run: Path) -> None:
+    with pytest.raises(UsageError, match="encodings are those of one model"):
+        Predictor.load(tiny_run, tiny_run).encode(["abc"])

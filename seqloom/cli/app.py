@@ -2,7 +2,7 @@
 
 import typer
 
-from seqloom.cli import bench, check, compare, demo, evaluate, explain, predict, recipes, report, sample, score, train
+from seqloom.cli import bench, check, compare, demo, evaluate, explain, plane, predict, recipes, report, sample, score, train
 from seqloom.cli.help_text import Command
 
 EPILOG = (
@@ -28,6 +28,7 @@ app.command("evaluate", cls=Command)(evaluate.evaluate)
 app.command("score", cls=Command)(score.score)
 app.command("sample", cls=Command)(sample.sample)
 app.command("explain", cls=Command)(explain.explain)
+app.command("plane", cls=Command)(plane.plane)
 app.command("report", cls=Command)(report.report)
 app.command("compare", cls=Command)(compare.compare)
 app.command("check", cls=Command)(check.check)

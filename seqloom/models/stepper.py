@@ -152,6 +152,11 @@ class TorchStepper:
         return TorchStep(decoded, self._model.decoder.with_copies(log_probs, decoded))
 
     @torch.inference_mode()
+    def encode(self, sources: Mapping[str, Padded]) -> Mapping[str, FloatArray]:
+        """The summary of every source, one vector for all of it, [B, D]."""
+        return {name: memory.summary.float().cpu().numpy() for name, memory in self._model.encode(sources).items()}
+
+    @torch.inference_mode()
     def score(self, batch: Batch) -> FloatArray:
         """`log p(y_t | y_<t, x)` of every label, [B, T + 1]; zero on padding."""
         scores: FloatArray = self._whole.log_probs(batch).cpu().numpy()

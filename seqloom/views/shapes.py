@@ -6,13 +6,13 @@ from seqloom.views.labels import Label, clean
 from seqloom.views.theme import drawing_style
 
 
-def document(width: float, height: float, body: str, *, description: str) -> str:
+def document(width: float, height: float, body: str, *, description: str, style: str = "") -> str:
     """Make a whole SVG file on a ground of paper."""
     background = rectangle(0, 0, width, height, "paper")
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="sl" role="img" viewBox="0 0 {width:g} {height:g}"'
         f' width="{width:g}" height="{height:g}"><title>{escape(clean(description))}</title>'
-        f"<style>{drawing_style()}</style>{background}{body}</svg>\n"
+        f"<style>{drawing_style()}{style}</style>{background}{body}</svg>\n"
     )
 
 

@@ -21,7 +21,7 @@ FONTS = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', 'Noto S
 
 @dataclass(frozen=True)
 class Theme:
-    """The colours of one scheme. ramp: nine stops from weight 0 to weight 1, evenly spaced."""
+    """The colours of one scheme. ramp: nine stops from weight 0 to weight 1, evenly spaced. groups: to tell groups apart."""
 
     paper: str
     ink: str
@@ -30,6 +30,7 @@ class Theme:
     accent: str
     doubt: str
     ramp: tuple[str, ...]
+    groups: tuple[str, ...]
 
 
 LIGHT = Theme(
@@ -40,6 +41,7 @@ LIGHT = Theme(
     accent="#2f7fc1",
     doubt="#d9730d",
     ramp=("#f3f6f9", "#d9e6f2", "#bad3e9", "#94bcdd", "#6ba2cf", "#4586bd", "#286aa5", "#154e86", "#0a3260"),
+    groups=("#2f7fc1", "#d9730d", "#1b9470", "#a2509f", "#a78307", "#c6405f"),
 )
 DARK = Theme(
     paper="#12161b",
@@ -49,6 +51,7 @@ DARK = Theme(
     accent="#4ea1e0",
     doubt="#f0984a",
     ramp=("#1b2128", "#1c344b", "#1d496f", "#225f92", "#3578b0", "#5593c7", "#7eb0d9", "#adcee9", "#e3f0f9"),
+    groups=("#4ea1e0", "#f0984a", "#45c7a0", "#cf8ccd", "#dcc04f", "#f2809a"),
 )
 
 
@@ -77,6 +80,14 @@ def drawing_style() -> str:
         f".sl .outline{{fill:none;stroke:{SPOT}}}.sl .outline.named{{stroke:{NAMED}}}.sl .casing{{fill:none;stroke:{VEIL}}}"
     )
     return base + _rules(LIGHT) + f"@media screen and (prefers-color-scheme:dark){{{_rules(DARK)}}}"
+
+
+def group_style() -> str:
+    """CSS of classes g0, g1 ... in the colours of groups, for drawings that have them."""
+    light, dark = (
+        "".join(f".sl .g{index}{{fill:{colour}}}" for index, colour in enumerate(theme.groups)) for theme in (LIGHT, DARK)
+    )
+    return f"{light}@media screen and (prefers-color-scheme:dark){{{dark}}}"
 
 
 def page_variables() -> str:

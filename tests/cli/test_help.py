@@ -9,7 +9,20 @@ import pytest
 from cli.conftest import OWN_PROCESS, Seqloom
 from seqloom import __version__
 
-COMMANDS = ["demo", "train", "predict", "evaluate", "score", "sample", "explain", "report", "compare", "check", "bench"]
+COMMANDS = [
+    "demo",
+    "train",
+    "predict",
+    "evaluate",
+    "score",
+    "sample",
+    "explain",
+    "plane",
+    "report",
+    "compare",
+    "check",
+    "bench",
+]
 RECIPE_COMMANDS = ["ls", "show", "copy", "check"]
 ALL = [[name] for name in COMMANDS] + [["recipes", name] for name in RECIPE_COMMANDS]
 

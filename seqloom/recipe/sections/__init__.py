@@ -47,6 +47,7 @@ from seqloom.recipe.sections.data import (
     Whole,
     Words,
     form_of,
+    is_lone,
 )
 from seqloom.recipe.sections.model import (
     AnyEncoder,
@@ -183,5 +184,6 @@ __all__ = [
     "Words",
     "context_size",
     "form_of",
+    "is_lone",
     "score_of",
 ]
