@@ -9,7 +9,7 @@ from seqloom.data.corpus import Corpus
 from seqloom.data.examples import Example, grouped
 from seqloom.errors import RunError
 from seqloom.language import LanguageModel
-from seqloom.metrics import HIGHER_IS_BETTER, evaluate, intervals, sentence_scores
+from seqloom.metrics import HIGHER_IS_BETTER, Evaluation, evaluate, intervals, sentence_scores
 from seqloom.predict import DrawnPrediction, Predictor
 from seqloom.readings import Summary
 from seqloom.recipe import jars, to_yaml
@@ -55,7 +55,7 @@ def collect_report(path: Path, *, most: int = 2000, progress: Callable[[int], No
         metrics=[views.Metric(name, evaluation.metrics[name], margins[name], evaluation.signatures[name]) for name in names],
         panels=_panels(run, names),
         validation=_validation_rows(run, names),
-        by_length=[{key: row[key] for key in row if key not in evaluation.silent} for row in evaluation.by_length],
+        by_length=_by_length(evaluation),
         classes=evaluation.classes,
         best=[_shown(*one) for one in seen[:_EXTREMES]],
         worst=[_shown(*one) for one in seen[-_EXTREMES:][::-1]],
@@ -104,6 +104,12 @@ def _examples(run: RunFolder, most: int | None) -> tuple[str, list[Example]]:
 def _ranking(chosen: str, names: Sequence[str]) -> str:
     """The metric that tells good outputs from bad ones: the recipe's own if it can, else the finest that can."""
     return next(name for name in (chosen, "cer", "cider", *names) if name in names)
+
+
+def _by_length(evaluation: Evaluation) -> list[dict[str, float]]:
+    """The groups of source lengths with the metrics that say something; nothing where all sources are of one length."""
+    rows = evaluation.by_length if len(evaluation.by_length) > 1 else ()
+    return [{key: row[key] for key in row if key not in evaluation.silent} for row in rows]
 
 
 def _shown(prediction: DrawnPrediction, example: Example) -> views.Example:
