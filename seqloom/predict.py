@@ -24,7 +24,7 @@ from seqloom.metrics import Item
 from seqloom.predictions import Alignment, Candidate, Prediction
 from seqloom.processor import InferencePrecision
 from seqloom.recipe import Recipe
-from seqloom.recipe.sections import AttentionBridge, Beam, Exhaustive, Sample, Search, VectorSource
+from seqloom.recipe.sections import AttentionBridge, Beam, Exhaustive, LookingBridge, Sample, Search, VectorSource
 from seqloom.search.contracts import Hypothesis, State, Stepper
 from seqloom.search.dispatch import run
 from seqloom.search.ensembles import Ensemble, EnsembleState
@@ -236,7 +236,7 @@ class Predictor:
         if oracle is None:
             return [{}] * len(examples)
         for kind, bridge in self._bridges.items():
-            if not isinstance(bridge, AttentionBridge):
+            if not isinstance(bridge, LookingBridge):
                 raise UsageError(
                     f"an oracle says where attention looks, and a model with the bridge {kind} does not look. "
                     "Use a run with `bridge: {kind: attention}`, or leave the oracle out"

@@ -8,11 +8,13 @@ import torch
 from torch import Tensor, nn
 
 from seqloom.data.batches import Batch, Padded
-from seqloom.models.decoders import Decoded, DecoderState, RecurrentDecoder
+from seqloom.models.decoders import build_decoder
+from seqloom.models.decoding import Decoded, DecoderState
 from seqloom.models.encoders import TextEncoder, build_encoder
 from seqloom.models.loss import chunked_cross_entropy
 from seqloom.models.memory import Memory
 from seqloom.models.objective import LookingTerms
+from seqloom.models.transformers import TransformerEncoder
 from seqloom.recipe import sections
 
 
@@ -50,7 +52,7 @@ class EncoderDecoder(nn.Module):
         self.encoders = nn.ModuleDict()
         if encoder is not None:
             self.encoders["source"] = build_encoder(encoder, vocabulary_sizes["source"], written_out=written_out)
-        self.decoder = RecurrentDecoder(
+        self.decoder = build_decoder(
             section.decoder,
             section.bridge,
             dict.fromkeys(self.encoders, encoder.memory_size) if encoder is not None else {},
@@ -61,7 +63,7 @@ class EncoderDecoder(nn.Module):
 
     def _source_embedding(self) -> nn.Embedding | None:
         for encoder in self.encoders.values():
-            if isinstance(encoder, TextEncoder):
+            if isinstance(encoder, TextEncoder | TransformerEncoder):
                 return encoder.embedding
         return None
 

@@ -8,8 +8,10 @@ from torch import Tensor, nn
 
 from seqloom.models.cells import Cell, build_cell, unroll
 from seqloom.models.dropout import InputDropout, SequenceDropout
+from seqloom.models.embeddings import build_embedding
 from seqloom.models.memory import CellState, Memory
 from seqloom.models.multiplying import Linear
+from seqloom.models.transformers import TransformerEncoder
 from seqloom.models.unrolled_cells import unroll_written_out
 from seqloom.recipe import sections
 from seqloom.symbols import UNKNOWN
@@ -84,7 +86,7 @@ class DenseEncoder(nn.Module):
         return Memory(states, mask, states[:, 0], ((states[:, 0],),))
 
 
-Encoder = TextEncoder | DenseEncoder
+Encoder = TextEncoder | TransformerEncoder | DenseEncoder
 
 
 def build_encoder(section: sections.Encoder, input_size: int, *, written_out: bool) -> Encoder:
@@ -92,17 +94,12 @@ def build_encoder(section: sections.Encoder, input_size: int, *, written_out: bo
     match section:
         case sections.TextEncoder():
             return TextEncoder(section, input_size, written_out=written_out)
+        case sections.TransformerEncoder():
+            return TransformerEncoder(section, input_size)
         case sections.DenseEncoder():
             return DenseEncoder(section, input_size)
         case _:
             assert_never(section)
-
-
-def build_embedding(vocabulary_size: int, size: int) -> nn.Embedding:
-    """Rows of unit expected length: with tied weights the output layer starts calm, and sums of parts stay alike in scale."""
-    embedding = nn.Embedding(vocabulary_size, size)
-    nn.init.normal_(embedding.weight, std=size**-0.5)
-    return embedding
 
 
 def turn_round(width: int, lengths: Tensor) -> Tensor:

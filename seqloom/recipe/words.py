@@ -11,9 +11,11 @@ from seqloom.recipe.sections import (
     Beam,
     Bilinear,
     Concat,
+    CrossAttentionBridge,
     DenseEncoder,
     DistributionInputs,
     Dot,
+    Encoder,
     EveryStepBridge,
     Exhaustive,
     Files,
@@ -32,6 +34,9 @@ from seqloom.recipe.sections import (
     Recurrence,
     Sample,
     TeacherInputs,
+    TextEncoder,
+    Transformer,
+    TransformerEncoder,
     VectorSource,
     Vocabulary,
     Whole,
@@ -99,20 +104,32 @@ def _files(files: Files) -> str:
 
 def _model(recipe: Recipe) -> str:
     encoder, decoder = recipe.model.encoder, recipe.model.decoder
-    parts = [_network("decoder", decoder)]
-    if isinstance(encoder, DenseEncoder):
-        layers = f", {encoder.layers} layers" if encoder.layers > 1 else ""
-        parts.insert(0, f"a dense encoder ({encoder.size} wide{layers})")
-    elif encoder is not None:
-        parts.insert(0, _network("encoder", encoder, "bidirectional " if encoder.bidirectional else ""))
-    return _joined(" and ".join(parts), _bridge(recipe), _inputs(decoder.inputs))
+    parts = [] if encoder is None else [_encoder(encoder)]
+    return _joined(" and ".join([*parts, _network("decoder", decoder)]), _bridge(recipe), _inputs(decoder.inputs))
 
 
-def _network(name: str, section: Recurrence, quality: str = "") -> str:
-    layers = f", {section.layers} layers" if section.layers > 1 else ""
+def _encoder(encoder: Encoder) -> str:
+    match encoder:
+        case DenseEncoder(size=size, layers=layers):
+            return f"a dense encoder ({size} wide{_layers(layers)})"
+        case TextEncoder(bidirectional=bidirectional):
+            return _network("encoder", encoder, "bidirectional " if bidirectional else "")
+        case TransformerEncoder():
+            return _network("encoder", encoder)
+        case _:
+            assert_never(encoder)
+
+
+def _network(name: str, section: Recurrence | Transformer, quality: str = "") -> str:
+    if isinstance(section, Transformer):
+        return f"a transformer {name} ({section.size} wide{_layers(section.layers)}, {_counted(section.heads, 'head')})"
     # An LSTM and an RNN are spoken as their letters, a GRU as a word.
     article = "a" if quality or section.cell == "gru" else "an"
-    return f"{article} {quality}{section.cell.upper()} {name} ({section.size} wide{layers})"
+    return f"{article} {quality}{section.cell.upper()} {name} ({section.size} wide{_layers(section.layers)})"
+
+
+def _layers(count: int) -> str:
+    return f", {count} layers" if count > 1 else ""
 
 
 _USES = {
@@ -137,6 +154,9 @@ def _bridge(recipe: Recipe) -> str:
             copied = "; symbols of the source can be copied" if bridge.copy else ""
             uses = [_USES[use] for use in bridge.into]
             return f"{_attention(bridge.attention)}, queried by the {bridge.query} state, {' and '.join(uses)}{feed}{copied}"
+        case CrossAttentionBridge(weights_of=shown):
+            whose = {"last": "of the last", "mean": "the mean of all"}.get(str(shown), f"of layer {shown}")
+            return f"every layer of the decoder attends to the source (weights shown: {whose})"
 
 
 def _inputs(section: Inputs) -> str:

@@ -47,7 +47,7 @@ def test_the_textbook_costs_what_is_counted() -> None:
 
 
 ENCODER = {"kind": "text", "size": 12, "embedding": 10}
-DECODER = {"size": 24, "embedding": 14}
+DECODER = {"kind": "recurrent", "size": 24, "embedding": 14}
 MODELS: dict[str, dict[str, Any]] = {
     "language model": {"encoder": None, "bridge": {"kind": "none"}},
     "initial": {"bridge": {"kind": "initial", "start": {"dense": 2}}},
@@ -113,12 +113,13 @@ def test_every_kind_of_model_costs_what_is_counted(name: str) -> None:
 
 def test_padding_is_no_useful_work() -> None:
     real = BatchShape.real(np.array([2, 4]), np.array([3, 5]))
-    assert real == BatchShape(sentences=2, source_positions=6, target_positions=8, pairs=26)
-    assert BatchShape.padded(2, 4, 5) == BatchShape(sentences=2, source_positions=8, target_positions=10, pairs=40)
+    assert real == BatchShape(2, source_positions=6, target_positions=8, pairs=26, source_pairs=20, target_pairs=34)
+    padded = BatchShape(2, source_positions=8, target_positions=10, pairs=40, source_pairs=32, target_pairs=50)
+    assert BatchShape.padded(2, 4, 5) == padded
 
 
 def test_a_step_of_the_translation_model_costs_about_15_million_operations_a_row() -> None:
-    step = BatchShape(sentences=0, source_positions=0, target_positions=1, pairs=13)
+    step = BatchShape(0, source_positions=0, target_positions=1, pairs=13, source_pairs=0, target_pairs=1)
     operations = count_operations(TRANSLATION.model, {"source": 5_900, "target": 7_900}, step)
     assert operations.forward == pytest.approx(15e6, rel=0.01)
 

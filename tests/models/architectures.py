@@ -29,13 +29,27 @@ class Architecture:
 
     @property
     def attends(self) -> bool:
-        return isinstance(self.section.bridge, sections.AttentionBridge)
+        return isinstance(self.section.bridge, sections.LookingBridge)
+
+    @property
+    def looks_once(self) -> bool:
+        """Whether a step looks at a source once: with one head, in one layer."""
+        match self.section:
+            case sections.Model(bridge=sections.AttentionBridge(attention=attention)):
+                return not isinstance(attention, sections.MultiHead)
+            case sections.Model(bridge=sections.CrossAttentionBridge(), decoder=sections.TransformerDecoder(heads=1, layers=1)):
+                return True
+            case _:
+                return False
 
     @property
     def looks_everywhere(self) -> bool:
         """Whether all positions of a source have some weight."""
-        bridge = self.section.bridge
-        return isinstance(bridge, sections.AttentionBridge) and not isinstance(bridge.attention, sections.Local | sections.Hard)
+        match self.section.bridge:
+            case sections.AttentionBridge(attention=attention):
+                return not isinstance(attention, sections.Local | sections.Hard)
+            case bridge:
+                return isinstance(bridge, sections.CrossAttentionBridge)
 
     @property
     def reads(self) -> bool:
@@ -151,6 +165,7 @@ def build_section(
         "embedding": 6 if tied == "all" else 4,
     }
     decoder = {
+        "kind": "recurrent",
         **cell,
         "size": DECODER_SIZE,
         "layers": layers[1],
@@ -223,6 +238,55 @@ def decoders_that_read_no_symbols() -> Iterator[Architecture]:
             yield Architecture(f"inputs_{inputs}-{name}-lstm-2_layers-tied", section)
 
 
+TRANSFORMER_DECODER: Settings = {"kind": "transformer", "size": DECODER_SIZE, "layers": 2, "heads": 2, "feed_forward": 10}
+
+
+def transformer_encoder(size: int = 8, layers: int = 2) -> Settings:
+    return {"kind": "transformer", "size": size, "layers": layers, "heads": 2, "feed_forward": 7}
+
+
+def transformers() -> Iterator[Architecture]:
+    """Both sides, with every bridge."""
+    cross = {"kind": "cross_attention"}
+    models: Mapping[str, Settings] = {
+        **{f"weights_of_{whose}": {"bridge": {**cross, "weights_of": whose}} for whose in ("last", "mean", 1)},
+        "one_head": {"decoder": {**TRANSFORMER_DECODER, "heads": 1, "layers": 1}, "bridge": cross},
+        "tied_output": {"decoder": {**TRANSFORMER_DECODER, "tied": "output"}, "bridge": cross},
+        "tied_all": {
+            "encoder": transformer_encoder(DECODER_SIZE),
+            "decoder": {**TRANSFORMER_DECODER, "tied": "all"},
+            "bridge": cross,
+        },
+        "none": {"encoder": None, "bridge": {"kind": "none"}},
+        "none-tied_output": {"encoder": None, "decoder": {**TRANSFORMER_DECODER, "tied": "output"}, "bridge": {"kind": "none"}},
+        "initial": {"bridge": {"kind": "initial"}},
+        "every_step": {"bridge": {"kind": "every_step"}},
+        "initial-dense_0": {
+            "encoder": transformer_encoder(DECODER_SIZE),
+            "bridge": {"kind": "initial", "start": {"dense": 0}},
+        },
+    }
+    for name, model in models.items():
+        whole = {"encoder": transformer_encoder(), "decoder": TRANSFORMER_DECODER, **model}
+        yield Architecture(f"transformer-{name}", sections.Model.model_validate(whole))
+
+
+def transformers_that_meet_others() -> Iterator[Architecture]:
+    """One side a transformer, the other recurrent."""
+    for cell, name in product(("gru", "lstm"), ("initial", "every_step", "bahdanau", "luong")):
+        model = build_section(BRIDGES[name], cell=CELLS[cell], layers=(1, 2)).model_dump()
+        size = DECODER_SIZE if name == "luong" else 8
+        section = sections.Model.model_validate({**model, "encoder": transformer_encoder(size)})
+        yield Architecture(f"transformer-to-{cell}-{name}", section)
+    copying = build_section({**BRIDGES["bahdanau"], "copy": True}).model_dump()
+    section = sections.Model.model_validate({**copying, "encoder": transformer_encoder()})
+    yield Architecture("transformer-to-copying", section)
+    for cell, kind in product(("gru", "lstm"), ("initial", "every_step", "cross_attention")):
+        model = build_section(BRIDGES["initial"], cell=CELLS[cell], layers=(2, 1)).model_dump()
+        section = sections.Model.model_validate({**model, "decoder": TRANSFORMER_DECODER, "bridge": {"kind": kind}})
+        yield Architecture(f"{cell}-to-transformer-{kind}", section)
+
+
 def named(architectures: Sequence[Architecture]) -> dict[str, Architecture]:
     by_name = {one.name: one for one in architectures}
     assert len(by_name) == len(architectures), "two architectures share a name"
@@ -245,11 +309,16 @@ ARCHITECTURES = named(
         *every_tie(),
         *decoders_that_read_no_symbols(),
         *decoders_that_copy(),
+        *transformers(),
+        *transformers_that_meet_others(),
     ]
 )
 
 PLAIN = (
     *(f"{kind}-{use_name(USES[0])}" for kind in ATTENTIONS),
     *(f"{cell}-{bridge}-1_layer" for cell in CELLS for bridge in BRIDGES),
+    *(f"transformer-{name}" for name in ("weights_of_last", "weights_of_mean", "none", "initial", "every_step")),
+    "transformer-to-gru-bahdanau",
+    "gru-to-transformer-cross_attention",
 )
 """Names of a few that have every cell, every bridge and every attention."""

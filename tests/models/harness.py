@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from seqloom.data.batches import Batch, IntArray, Padded
 from seqloom.data.records import Origin
-from seqloom.models.decoders import DecoderState
+from seqloom.models.decoding import DecoderState
 from seqloom.models.encoder_decoder import EncoderDecoder
 
 from .architectures import ARCHITECTURES, PLAIN, SOURCE_SIZE, TARGET_SIZE, Architecture
@@ -40,7 +40,7 @@ EVERY = _of(ARCHITECTURES.values())
 PLAIN_ONES = _of(ARCHITECTURES[name] for name in PLAIN)
 PLAIN_AND_READING = _of(ARCHITECTURES[name] for name in PLAIN if ARCHITECTURES[name].reads)
 ATTENDING = _of(one for one in ARCHITECTURES.values() if one.attends)
-ATTENDING_WITH_ONE_HEAD = _of(one for one in ARCHITECTURES.values() if one.attends and "multi_head" not in one.name)
+ATTENDING_WITH_ONE_HEAD = _of(one for one in ARCHITECTURES.values() if one.looks_once)
 PLAIN_AND_ATTENDING = _of(ARCHITECTURES[name] for name in PLAIN if ARCHITECTURES[name].attends)
 EVERY_IN_BOTH_PRECISIONS = _in_both_precisions()
 

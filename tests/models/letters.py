@@ -7,10 +7,13 @@ from torch import Tensor, nn
 
 from seqloom.models import attention as attentions
 from seqloom.models import bridges, cells
+from seqloom.models.decoders import RecurrentDecoder
 from seqloom.models.encoder_decoder import EncoderDecoder
 from seqloom.models.encoders import TextEncoder
 from seqloom.models.hard_attention import HardAttention
 from seqloom.models.local_attention import MonotonicAttention, PredictiveAttention
+from seqloom.models.transformer_decoder import TransformerDecoder
+from seqloom.models.transformers import Layer, TransformerEncoder, layers_of
 from seqloom.recipe import sections
 
 from . import equations
@@ -30,21 +33,76 @@ def array(parameter: Tensor) -> Matrix:
     return found
 
 
-def encoder_of(model: EncoderDecoder, section: sections.Model) -> equations.Encoder | None:
+def encoder_of(model: EncoderDecoder, section: sections.Model) -> equations.Encoder | equations.TransformerEncoder | None:
     if section.encoder is None:
         return None
     encoder = model.encoders["source"]
+    if isinstance(encoder, TransformerEncoder):
+        layers = [layer_of(layer) for layer in layers_of(encoder.layers)]
+        return equations.TransformerEncoder(array(encoder.embedding.weight), layers, norm_of(encoder.norm))
     assert isinstance(encoder, TextEncoder)
     assert isinstance(section.encoder, sections.TextEncoder)
     forwards = [cell_of(cell, section.encoder) for cell in encoder.forwards]
     backwards = [cell_of(cell, section.encoder) for cell in encoder.backwards]
-    layers = [equations.EncoderLayer(*pair) for pair in zip_longest(forwards, backwards)]
-    return equations.Encoder(array(encoder.embedding.weight), layers)
+    return equations.Encoder(
+        array(encoder.embedding.weight), [equations.EncoderLayer(*pair) for pair in zip_longest(forwards, backwards)]
+    )
 
 
-def decoder_of(model: EncoderDecoder, section: sections.Model) -> equations.Decoder:
-    decoder, copying = model.decoder, model.decoder.copying
-    assert decoder.embedding is not None
+def layer_of(layer: Layer, reading: tuple[equations.Norm, equations.MultiHead] | None = None) -> equations.TransformerLayer:
+    looking_back, thinking = layer.self_attention, layer.feed_forward
+    matrices = (array(part) for matrix in (thinking.inner, thinking.outer) for part in (matrix.weight, matrix.bias))
+    return equations.TransformerLayer(
+        looking_back=(norm_of(looking_back.norm), multi_head_of(looking_back.attention)),
+        reading=reading,
+        thinking=(norm_of(thinking.norm), equations.FeedForward(*matrices)),
+    )
+
+
+def norm_of(norm: nn.Module) -> equations.Norm:
+    assert isinstance(norm, nn.LayerNorm)
+    return equations.Norm(array(norm.weight), array(norm.bias))
+
+
+def multi_head_of(attention: nn.Module) -> equations.MultiHead:
+    assert isinstance(attention, attentions.MultiHeadAttention)
+    return equations.MultiHead(heads_of(attention), array(attention.to_context.weight), array(attention.to_context.bias))
+
+
+def decoder_of(model: EncoderDecoder, section: sections.Model) -> equations.Decoder | equations.TransformerDecoder:
+    match model.decoder:
+        case TransformerDecoder() as decoder:
+            return transformer_decoder_of(decoder)
+        case RecurrentDecoder() as decoder:
+            return recurrent_decoder_of(decoder, section)
+        case other:
+            raise TypeError(other)
+
+
+def transformer_decoder_of(decoder: TransformerDecoder) -> equations.TransformerDecoder:
+    layers, bridge = list(layers_of(decoder.layers)), decoder.bridge
+    readings: list[tuple[equations.Norm, equations.MultiHead] | None] = [None] * len(layers)
+    if isinstance(bridge, bridges.CrossAttentionBridge):
+        readings = [
+            (norm_of(bridge.norms[number]), multi_head_of(bridge.get_submodule(f"layers.{number}.source")))
+            for number in range(len(layers))
+        ]
+    return equations.TransformerDecoder(
+        E=array(decoder.embedding.weight),
+        layers=[layer_of(layer, reading) for layer, reading in zip(layers, readings, strict=True)],
+        norm=norm_of(decoder.norm),
+        start=start_of(bridge),
+        W=None if decoder.from_context is None else array(decoder.from_context.weight),
+        V=array(decoder.output.weight),
+        b=array(decoder.output.bias),
+        shown=bridge.shown if isinstance(bridge, bridges.CrossAttentionBridge) else (),
+    )
+
+
+def recurrent_decoder_of(decoder: RecurrentDecoder, section: sections.Model) -> equations.Decoder:
+    copying = decoder.copying
+    assert isinstance(section.decoder, sections.RecurrentDecoder)
+    assert not isinstance(section.bridge, sections.CrossAttentionBridge)
     attends = section.bridge if isinstance(section.bridge, sections.AttentionBridge) else None
     return equations.Decoder(
         option=section.bridge.kind,
@@ -114,7 +172,7 @@ def attention_of(bridge: bridges.Bridge) -> equations.Attention | None:
         return None
     match bridge.attentions["source"]:
         case attentions.MultiHeadAttention() as several:
-            return equations.MultiHead(heads_of(several), array(several.to_context.weight), array(several.to_context.bias))
+            return multi_head_of(several)
         case attentions.CoverageAttention() as covering:
             matrices = array(covering.from_query.weight), array(covering.from_memory.weight)
             return equations.Covering(array(covering.energy.weight)[0], *matrices, array(covering.from_coverage))

@@ -9,7 +9,15 @@ from torch import Tensor
 from seqloom.data.batches import Padded
 from seqloom.models.encoder_decoder import EncoderDecoder
 from seqloom.models.stepper import TorchStepper
-from seqloom.recipe.sections import AttentionBridge
+from seqloom.recipe.sections import (
+    AttentionBridge,
+    CrossAttentionBridge,
+    EveryStepBridge,
+    InitialBridge,
+    NoBridge,
+    RecurrentDecoder,
+    TransformerDecoder,
+)
 from seqloom.symbols import BEGIN
 
 from . import equations
@@ -275,8 +283,10 @@ def test_the_equations_of_the_lectures_give_the_same_log_probabilities(architect
 
 def test_the_covering_set_covers() -> None:
     seen = list(ARCHITECTURES.values())
-    kinds = {(type(one.section.bridge), one.section.decoder.cell, one.section.decoder.reset) for one in seen}
-    assert len(kinds) == 4 * len(CELLS)
+    recurrent = [(one.section.bridge, one.section.decoder) for one in seen if isinstance(one.section.decoder, RecurrentDecoder)]
+    assert len({(type(bridge), decoder.cell, decoder.reset) for bridge, decoder in recurrent}) == 4 * len(CELLS)
+    transformers = {type(one.section.bridge) for one in seen if isinstance(one.section.decoder, TransformerDecoder)}
+    assert transformers == {NoBridge, InitialBridge, EveryStepBridge, CrossAttentionBridge}
     ways = [one.section.bridge for one in seen if isinstance(one.section.bridge, AttentionBridge)]
     further = {AttentionBridge.model_validate({"attention": kind}).attention for kind in FURTHER_ATTENTIONS.values()}
     uses = {

@@ -40,7 +40,7 @@ def attention(kind: Settings, *, query: str, into: str, feed: bool = False) -> S
 def model(cell: str, bridge: Settings, size: int = 32) -> Settings:
     return {
         "encoder": {"kind": "text", "cell": cell, "size": size // 2, "embedding": 16},
-        "decoder": {"cell": cell, "size": size, "embedding": 16},
+        "decoder": {"kind": "recurrent", "cell": cell, "size": size, "embedding": 16},
         "bridge": bridge,
     }
 

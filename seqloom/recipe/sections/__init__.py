@@ -40,24 +40,22 @@ from seqloom.recipe.sections.data import (
     Whole,
     Words,
 )
+from seqloom.recipe.sections.inputs import DistributionInputs, Inputs, MixedInputs, NoInputs, OwnInputs, TeacherInputs
 from seqloom.recipe.sections.model import (
     AttentionBridge,
     Bridge,
+    CrossAttentionBridge,
+    Decoder,
     DenseEncoder,
-    DistributionInputs,
     Encoder,
     EveryStepBridge,
     InitialBridge,
-    Inputs,
-    MixedInputs,
+    LookingBridge,
     Model,
     NoBridge,
-    NoInputs,
-    OwnInputs,
     Recurrence,
     RecurrentDecoder,
     Start,
-    TeacherInputs,
     TextEncoder,
     context_size,
 )
@@ -80,6 +78,7 @@ from seqloom.recipe.sections.training import (
     Training,
     Validation,
 )
+from seqloom.recipe.sections.transformer import Transformer, TransformerDecoder, TransformerEncoder
 
 __all__ = [
     "Adam",
@@ -102,7 +101,9 @@ __all__ = [
     "Constant",
     "Cosine",
     "Count",
+    "CrossAttentionBridge",
     "Data",
+    "Decoder",
     "DenseEncoder",
     "DistributionInputs",
     "Dot",
@@ -118,6 +119,7 @@ __all__ = [
     "InverseSqrt",
     "Linear",
     "Local",
+    "LookingBridge",
     "Metric",
     "MixedInputs",
     "Model",
@@ -149,6 +151,9 @@ __all__ = [
     "TextEncoder",
     "TextSource",
     "Training",
+    "Transformer",
+    "TransformerDecoder",
+    "TransformerEncoder",
     "Unigram",
     "Validation",
     "VectorSource",

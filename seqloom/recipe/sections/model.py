@@ -2,12 +2,14 @@
 
 import warnings
 from collections.abc import Iterable
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
 from seqloom.recipe.sections.attention import Additive, Attention, Dot, Hard, MultiHead, score_of
 from seqloom.recipe.sections.base import Count, Fraction, Positive, Rate, Section
+from seqloom.recipe.sections.inputs import DistributionInputs, Inputs, NoInputs, TeacherInputs
+from seqloom.recipe.sections.transformer import TransformerDecoder, TransformerEncoder
 
 
 class Recurrence(Section):
@@ -80,58 +82,6 @@ class TextEncoder(Recurrence):
         return self.size * (2 if self.bidirectional else 1)
 
 
-class DecoderInputs(Section):
-    """What the kinds of inputs share."""
-
-    def own_share(self, step: int) -> float:  # noqa: ARG002 (kinds that change over time need the step)
-        """Which share of the symbols that the decoder reads are its own outputs, at a step of training."""
-        return 0.0
-
-
-class TeacherInputs(DecoderInputs):
-    """The decoder is given the right symbol of the step before (E7)."""
-
-    kind: Literal["teacher"] = "teacher"
-
-
-class OwnInputs(DecoderInputs):
-    """In training, the decoder is given what it wrote itself: the most probable symbol of the step before (E7)."""
-
-    kind: Literal["own"] = "own"
-
-    def own_share(self, step: int) -> float:  # noqa: ARG002
-        """All of them."""
-        return 1.0
-
-
-class MixedInputs(DecoderInputs):
-    """In training, a share of the inputs, drawn by chance, is what the decoder wrote itself (scheduled sampling, E7)."""
-
-    kind: Literal["mixed"] = "mixed"
-    share: Annotated[float, Field(gt=0.0, le=1.0)] = 0.25
-    rise: Count = 0
-    """Over so many steps of training the share grows on a line from nothing."""
-
-    def own_share(self, step: int) -> float:
-        """The share at a step of training."""
-        return self.share * min(1.0, step / self.rise) if self.rise else self.share
-
-
-class DistributionInputs(DecoderInputs):
-    """The decoder is given the distribution of the step before: the mean embedding under it, in prediction too (E7)."""
-
-    kind: Literal["distribution"] = "distribution"
-
-
-class NoInputs(DecoderInputs):
-    """The decoder is given nothing after `begin`, in prediction too: zeros in the place of an embedding (E7)."""
-
-    kind: Literal["none"] = "none"
-
-
-Inputs = Annotated[TeacherInputs | OwnInputs | MixedInputs | DistributionInputs | NoInputs, Field(discriminator="kind")]
-
-
 class DenseEncoder(Section):
     """Reads a vector of numbers with fully connected layers (E11). The decoder sees one position, as wide as `size`."""
 
@@ -154,7 +104,9 @@ class DenseEncoder(Section):
         return self
 
 
-Encoder = Annotated[TextEncoder | DenseEncoder, Field(discriminator="kind")]
+Encoder = Annotated[TextEncoder | TransformerEncoder | DenseEncoder, Field(discriminator="kind")]
+SymbolEncoder = TextEncoder | TransformerEncoder
+"""The encoders that read symbols."""
 
 
 class RecurrentDecoder(Recurrence):
@@ -192,6 +144,9 @@ class RecurrentDecoder(Recurrence):
         return self
 
 
+Decoder = Annotated[RecurrentDecoder | TransformerDecoder, Field(discriminator="kind")]
+
+
 class Start(Section):
     """How the first state comes from the source: `dense: 0` is the identity, else that many dense layers."""
 
@@ -205,14 +160,14 @@ class NoBridge(Section):
 
 
 class InitialBridge(Section):
-    """Option 1 (E3): only the decoder's first state depends on the source."""
+    """Option 1 (E3): only the decoder's first state depends on the source. A transformer's stands before its first symbol."""
 
     kind: Literal["initial"] = "initial"
     start: Start = Start()
 
 
 class EveryStepBridge(Section):
-    """Option 2 (E4): the first state, and the same summary of the source in the cell's input at every step."""
+    """Option 2 (E4): the first state, and the same summary of the source in the decoder's input at every step."""
 
     kind: Literal["every_step"] = "every_step"
     start: Start = Start()
@@ -291,19 +246,42 @@ class AttentionBridge(Pointing):
             )
 
 
-Bridge = Annotated[NoBridge | InitialBridge | EveryStepBridge | AttentionBridge, Field(discriminator="kind")]
+class CrossAttentionBridge(Section):
+    """Every layer of a transformer decoder reads the source by multi-head attention (A9), with the decoder's heads."""
+
+    kind: Literal["cross_attention"] = "cross_attention"
+    weights_of: Literal["last", "mean"] | Positive = "last"
+    """Whose weights are shown: those of the last layer, the mean of all layers, or those of one layer, counted from 1."""
+
+
+Bridge = Annotated[
+    NoBridge | InitialBridge | EveryStepBridge | AttentionBridge | CrossAttentionBridge, Field(discriminator="kind")
+]
+LookingBridge = AttentionBridge | CrossAttentionBridge
+"""The bridges that have weights over source positions."""
 
 
 class Model(Section):
     """The encoder, the decoder, and the bridge between them."""
 
     encoder: Encoder | None = TextEncoder()
-    decoder: RecurrentDecoder = RecurrentDecoder()
+    decoder: Decoder = RecurrentDecoder()
     bridge: Bridge = AttentionBridge()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _a_transformer_reads_in_every_layer(cls, given: Any) -> Any:
+        """Give a transformer decoder the bridge that is made for it, if none is named."""
+        if not isinstance(given, dict) or "bridge" in given:
+            return given
+        decoder = given.get("decoder")
+        kind = decoder.get("kind") if isinstance(decoder, dict) else getattr(decoder, "kind", None)
+        return {**given, "bridge": CrossAttentionBridge()} if kind == "transformer" else given
 
     @model_validator(mode="after")
     def _parts_fit(self) -> Self:
         _check_tied(self.encoder, self.decoder)
+        _check_reading(self.decoder, self.bridge)
         if isinstance(self.bridge, NoBridge):
             if self.encoder is not None:
                 raise ValueError("`bridge: {kind: none}` is a language model and reads no source. Write `encoder: null` too")
@@ -311,15 +289,39 @@ class Model(Section):
             return self
         if self.encoder is None:
             raise ValueError(f"the bridge {self.bridge.kind} needs an encoder. Add one, or write `bridge: {{kind: none}}`")
-        _check_start(self.encoder, self.decoder, self.bridge.start)
-        if isinstance(self.bridge, AttentionBridge):
+        if not isinstance(self.bridge, CrossAttentionBridge):
+            _check_start(self.encoder, self.decoder, self.bridge.start)
+        if isinstance(self.bridge, AttentionBridge) and isinstance(self.decoder, RecurrentDecoder):
             _check_dot(self.encoder, self.decoder, self.bridge.attention)
             _check_state(self.encoder, self.decoder, self.bridge)
             _check_copy(self.encoder, self.decoder, self.bridge)
         return self
 
 
-def _check_language_model(decoder: RecurrentDecoder) -> None:
+def _check_reading(decoder: Decoder, bridge: Bridge) -> None:
+    """Check that the decoder can read the source in the bridge's way."""
+    if isinstance(decoder, TransformerDecoder) and isinstance(bridge, AttentionBridge):
+        raise ValueError(
+            "`bridge: {kind: attention}` reads one context a step for the state of a recurrent decoder, and its keys say what "
+            "becomes of it; a transformer decoder reads one in every layer. Write `bridge: {kind: cross_attention}`, or "
+            "`decoder: {kind: recurrent}`"
+        )
+    if not isinstance(bridge, CrossAttentionBridge):
+        return
+    if not isinstance(decoder, TransformerDecoder):
+        raise ValueError(
+            "`bridge: {kind: cross_attention}` reads the source in every layer of a transformer decoder, and this decoder is "
+            f"{decoder.kind}. Write `bridge: {{kind: attention, attention: {{kind: multi_head}}}}`, or `decoder: {{kind: "
+            "transformer}`"
+        )
+    if isinstance(bridge.weights_of, int) and bridge.weights_of > decoder.layers:
+        raise ValueError(
+            f"`weights_of: {bridge.weights_of}` names a layer of the decoder, which has {decoder.layers}. "
+            f"Use a number up to {decoder.layers}, last or mean"
+        )
+
+
+def _check_language_model(decoder: Decoder) -> None:
     if not decoder.reads_symbols:
         raise ValueError(
             f"`inputs: {{kind: {decoder.inputs.kind}}}` keeps from the decoder which symbols were written, and a language "
@@ -327,7 +329,7 @@ def _check_language_model(decoder: RecurrentDecoder) -> None:
         )
 
 
-def _check_start(encoder: TextEncoder | DenseEncoder, decoder: RecurrentDecoder, start: Start) -> None:
+def _check_start(encoder: Encoder, decoder: Decoder, start: Start) -> None:
     if start.dense > 0:
         return
     if encoder.memory_size != decoder.size:
@@ -335,19 +337,21 @@ def _check_start(encoder: TextEncoder | DenseEncoder, decoder: RecurrentDecoder,
             f"`start: {{dense: 0}}` hands the encoder's last state ({encoder.memory_size} wide) to a decoder of size "
             f"{decoder.size} as it is. Make the widths agree, or use `start: {{dense: 1}}`"
         )
-    if decoder.cell == "lstm" and isinstance(encoder, DenseEncoder):
+    if not isinstance(decoder, RecurrentDecoder) or decoder.cell != "lstm":
+        return
+    if not isinstance(encoder, TextEncoder):
         raise ValueError(
-            "`start: {dense: 0}` cannot start an lstm decoder, which has two states, from a dense encoder, which has one. "
-            "Use `cell: gru` in the decoder, or `start: {dense: 1}`"
+            f"`start: {{dense: 0}}` cannot start an lstm decoder, which has two states, from a {encoder.kind} encoder, which "
+            "has one. Use `cell: gru` in the decoder, or `start: {dense: 1}`"
         )
-    if decoder.cell == "lstm" and isinstance(encoder, TextEncoder) and encoder.cell != "lstm":
+    if encoder.cell != "lstm":
         raise ValueError(
             f"`start: {{dense: 0}}` cannot start an lstm decoder, which has two states, from an encoder of cell "
             f"{encoder.cell}, which has one. Use `cell: lstm` in the encoder, or `start: {{dense: 1}}`"
         )
 
 
-def _check_dot(encoder: TextEncoder | DenseEncoder, decoder: RecurrentDecoder, attention: Attention) -> None:
+def _check_dot(encoder: Encoder, decoder: RecurrentDecoder, attention: Attention) -> None:
     if isinstance(score_of(attention), Dot) and encoder.memory_size != decoder.size:
         raise ValueError(
             f"dot attention multiplies a decoder state of size {decoder.size} with encoder states of size "
@@ -355,7 +359,7 @@ def _check_dot(encoder: TextEncoder | DenseEncoder, decoder: RecurrentDecoder, a
         )
 
 
-def _check_state(encoder: TextEncoder | DenseEncoder, decoder: RecurrentDecoder, bridge: AttentionBridge) -> None:
+def _check_state(encoder: Encoder, decoder: RecurrentDecoder, bridge: AttentionBridge) -> None:
     width = context_size(bridge.attention, encoder.memory_size)
     if "state" in bridge.into and width != decoder.size:
         raise ValueError(
@@ -364,11 +368,11 @@ def _check_state(encoder: TextEncoder | DenseEncoder, decoder: RecurrentDecoder,
         )
 
 
-def _check_copy(encoder: TextEncoder | DenseEncoder, decoder: RecurrentDecoder, bridge: AttentionBridge) -> None:
-    if bridge.copy and not isinstance(encoder, TextEncoder):
+def _check_copy(encoder: Encoder, decoder: RecurrentDecoder, bridge: AttentionBridge) -> None:
+    if bridge.copy and not isinstance(encoder, SymbolEncoder):
         raise ValueError(
             f"`copy: true` copies symbols of the source, and the encoder {encoder.kind} reads none. "
-            "Use the encoder text, or remove `copy`"
+            "Use the encoder text or transformer, or remove `copy`"
         )
     if bridge.copy and not decoder.reads_symbols:
         raise ValueError(
@@ -382,7 +386,7 @@ def context_size(attention: Attention, memory_size: int) -> int:
     return attention.size if isinstance(attention, MultiHead) else memory_size
 
 
-def _check_tied(encoder: TextEncoder | DenseEncoder | None, decoder: RecurrentDecoder) -> None:
+def _check_tied(encoder: Encoder | None, decoder: Decoder) -> None:
     if decoder.tied != "none" and decoder.embedding != decoder.size:
         raise ValueError(
             f"`tied: {decoder.tied}` uses the embedding ({decoder.embedding} wide) as the output layer of a decoder of size "
@@ -390,8 +394,9 @@ def _check_tied(encoder: TextEncoder | DenseEncoder | None, decoder: RecurrentDe
         )
     if decoder.tied == "all" and isinstance(encoder, DenseEncoder):
         raise ValueError("`tied: all` shares the source's embedding, and a dense encoder has none. Write `tied: output`")
-    if decoder.tied == "all" and isinstance(encoder, TextEncoder) and encoder.embedding != decoder.embedding:
+    if decoder.tied == "all" and isinstance(encoder, SymbolEncoder) and encoder.embedding != decoder.embedding:
+        key = "embedding" if isinstance(encoder, TextEncoder) else "size"
         raise ValueError(
             f"`tied: all` needs one embedding width on both sides; the encoder has {encoder.embedding}, the decoder "
-            f"{decoder.embedding}. Write `embedding: {decoder.embedding}` in the encoder, or `tied: output`"
+            f"{decoder.embedding}. Write `{key}: {decoder.embedding}` in the encoder, or `tied: output`"
         )

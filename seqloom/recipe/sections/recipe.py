@@ -6,9 +6,10 @@ from pydantic import model_validator
 
 from seqloom.recipe.sections.base import Count, Section
 from seqloom.recipe.sections.data import Data
-from seqloom.recipe.sections.model import AttentionBridge, DenseEncoder, Model
+from seqloom.recipe.sections.model import AttentionBridge, DenseEncoder, LookingBridge, Model
 from seqloom.recipe.sections.search import Beam, Search
 from seqloom.recipe.sections.training import Training
+from seqloom.recipe.sections.transformer import TransformerDecoder
 
 
 class Recipe(Section):
@@ -77,6 +78,15 @@ class Recipe(Section):
         return self
 
     @model_validator(mode="after")
+    def _running_text_is_summed_up(self) -> Self:
+        if self.data.text == "stream" and isinstance(self.model.decoder, TransformerDecoder):
+            raise ValueError(
+                "model.decoder: a transformer decoder looks back at all that it has read, and running text has no beginning. "
+                "Write `text: lines` in data, or `decoder: {kind: recurrent}`"
+            )
+        return self
+
+    @model_validator(mode="after")
     def _the_encoder_reads_what_there_is(self) -> Self:
         source, encoder = self.data.sources.source, self.model.encoder
         if encoder is None or (source.kind == "vector") == isinstance(encoder, DenseEncoder):
@@ -105,7 +115,7 @@ class Recipe(Section):
 
     @model_validator(mode="after")
     def _coverage_needs_attention(self) -> Self:
-        if isinstance(self.search, Beam) and self.search.coverage and not isinstance(self.model.bridge, AttentionBridge):
+        if isinstance(self.search, Beam) and self.search.coverage and not isinstance(self.model.bridge, LookingBridge):
             raise ValueError(
                 f"search.coverage: it judges where the model looked, and the bridge {self.model.bridge.kind} does not look. "
                 "Remove `coverage`, or write `bridge: {kind: attention}` in model"
