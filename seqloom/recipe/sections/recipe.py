@@ -78,10 +78,10 @@ class Recipe(Section):
         return self
 
     @model_validator(mode="after")
-    def _running_text_is_summed_up(self) -> Self:
+    def _running_text_is_not_looked_back_at(self) -> Self:
         if self.data.text == "stream" and isinstance(self.model.decoder, TransformerDecoder):
             raise ValueError(
-                "model.decoder: a transformer decoder looks back at all that it has read, and running text has no beginning. "
+                "model.decoder: a transformer decoder looks back at all that it has read, and running text has no end. "
                 "Write `text: lines` in data, or `decoder: {kind: recurrent}`"
             )
         return self
