@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from typing import assert_never
 
 import torch
@@ -197,7 +198,7 @@ class CrossAttentionBridge(Bridge):
         """What a layer's states [B, Q, D] see of the sources. Weights come back from the layers whose weights are shown."""
         query = self.norms[layer](states)
         reads = {name: self._read_one(layer, query, name, link) for name in link.keys}
-        context = torch.stack([context for context, _ in reads.values()]).sum(dim=0)
+        context = reduce(torch.add, [context for context, _ in reads.values()])
         return BridgeRead(context, {name: weights for name, (_, weights) in reads.items() if weights is not None}, {})
 
     def _read_one(self, layer: int, query: Tensor, name: str, link: Link) -> tuple[Tensor, Tensor | None]:
