@@ -48,25 +48,23 @@ from seqloom.recipe.sections.data import (
     Words,
     form_of,
 )
+from seqloom.recipe.sections.inputs import DistributionInputs, Inputs, MixedInputs, NoInputs, OwnInputs, TeacherInputs
 from seqloom.recipe.sections.model import (
     AnyEncoder,
     AttentionBridge,
     Bridge,
+    CrossAttentionBridge,
+    Decoder,
     DenseEncoder,
-    DistributionInputs,
     Encoder,
     EveryStepBridge,
     InitialBridge,
-    Inputs,
-    MixedInputs,
+    LookingBridge,
     Model,
     NoBridge,
-    NoInputs,
-    OwnInputs,
     Recurrence,
     RecurrentDecoder,
     Start,
-    TeacherInputs,
     TextEncoder,
     context_size,
 )
@@ -89,6 +87,7 @@ from seqloom.recipe.sections.training import (
     Training,
     Validation,
 )
+from seqloom.recipe.sections.transformer import Transformer, TransformerDecoder, TransformerEncoder
 from seqloom.recipe.sections.vision import ConvolutionalEncoder, EfficientNetLite0Encoder, GridEncoder, ImageEncoder
 
 __all__ = [
@@ -118,7 +117,9 @@ __all__ = [
     "ConvolutionalEncoder",
     "Cosine",
     "Count",
+    "CrossAttentionBridge",
     "Data",
+    "Decoder",
     "DenseEncoder",
     "DistributionInputs",
     "Dot",
@@ -140,6 +141,7 @@ __all__ = [
     "InverseSqrt",
     "Linear",
     "Local",
+    "LookingBridge",
     "Metric",
     "MixedInputs",
     "Model",
@@ -172,6 +174,9 @@ __all__ = [
     "TextEncoder",
     "TextSource",
     "Training",
+    "Transformer",
+    "TransformerDecoder",
+    "TransformerEncoder",
     "Unigram",
     "Validation",
     "VectorSource",
