@@ -24,7 +24,7 @@ from seqloom.metrics import Item
 from seqloom.predictions import Candidate, FloatArray, Prediction
 from seqloom.processor import InferencePrecision
 from seqloom.recipe import Recipe
-from seqloom.recipe.sections import TARGET, AttentionBridge, Beam, Exhaustive, Sample, Search
+from seqloom.recipe.sections import TARGET, Beam, Exhaustive, LookingBridge, Sample, Search
 from seqloom.search.contracts import Hypothesis, State, Stepper
 from seqloom.search.dispatch import run
 from seqloom.search.ensembles import Ensemble, EnsembleState
@@ -234,7 +234,7 @@ class Predictor:
         if oracle is None:
             return [{}] * len(read)
         for kind, bridge in self._bridges.items():
-            if not isinstance(bridge, AttentionBridge):
+            if not isinstance(bridge, LookingBridge):
                 raise UsageError(
                     f"an oracle says where attention looks, and a model with the bridge {kind} does not look. "
                     "Use a run with `bridge: {kind: attention}`, or leave the oracle out"

@@ -5,9 +5,10 @@ counter does): everything else is of lower order. The way back costs twice the w
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import assert_never
 
+import numpy as np
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
@@ -22,24 +23,33 @@ _GATES = {"rnn": 1, "gru": 3, "lstm": 4}
 @dataclass(frozen=True)
 class BatchShape:
     """What a batch makes a model compute: sentences, source and target positions of all of them (targets with `end`),
-    and pairs of a source and a target position of the same sentence, which attention compares.
+    and pairs of positions of the same sentence, which attention compares: one of the source and one of the target, two of
+    the source, two of the target. Of the latter all count, although a decoder looks back only, as is the custom.
     """  # noqa: D205
 
     sentences: int
     source_positions: int
     target_positions: int
     pairs: int
+    source_pairs: int
+    target_pairs: int
 
     @classmethod
     def real(cls, source_lengths: IntArray, target_lengths: IntArray) -> "BatchShape":
         """Real positions only: the useful work. Lengths [B]; those of targets count `end`."""
-        pairs = int((source_lengths * target_lengths).sum())
-        return cls(len(source_lengths), int(source_lengths.sum()), int(target_lengths.sum()), pairs)
+        return cls(
+            len(source_lengths),
+            int(source_lengths.sum()),
+            int(target_lengths.sum()),
+            pairs=int((source_lengths * target_lengths).sum()),
+            source_pairs=int((source_lengths**2).sum()),
+            target_pairs=int((target_lengths**2).sum()),
+        )
 
     @classmethod
     def padded(cls, sentences: int, source: int, target: int) -> "BatchShape":
         """All positions of padded sides [B, S] and [B, T]."""
-        return cls(sentences, sentences * source, sentences * target, sentences * source * target)
+        return cls.real(np.full(sentences, source), np.full(sentences, target))
 
 
 @dataclass(frozen=True)
@@ -61,17 +71,21 @@ class Operations:
 
 @dataclass(frozen=True)
 class _Products:
-    """Multiplications per sentence, per source position, per target position, and per pair of them."""
+    """Multiplications per sentence, per source position, per target position, and per pair of positions."""
 
     sentence: int = 0
     source: int = 0
     target: int = 0
     pair: int = 0
+    source_pair: int = 0
+    target_pair: int = 0
 
     def __add__(self, other: "_Products") -> "_Products":
-        return _Products(
-            self.sentence + other.sentence, self.source + other.source, self.target + other.target, self.pair + other.pair
-        )
+        return _Products(*(mine + its for mine, its in zip(astuple(self), astuple(other), strict=True)))
+
+    def of(self, shape: BatchShape) -> int:
+        """All of a batch."""
+        return sum(each * count for each, count in zip(astuple(self), astuple(shape), strict=True))
 
 
 def count_operations(model: sections.Model, sizes: Mapping[str, InputSize], shape: BatchShape) -> Operations:
@@ -80,13 +94,7 @@ def count_operations(model: sections.Model, sizes: Mapping[str, InputSize], shap
     if not isinstance(target, int):
         raise TypeError(target)
     products = _encoder(model.encoder, source) + _bridge(model, source) + _decoder(model, target)
-    multiplications = (
-        products.sentence * shape.sentences
-        + products.source * shape.source_positions
-        + products.target * shape.target_positions
-        + products.pair * shape.pairs
-    )
-    return Operations(2 * multiplications)
+    return Operations(2 * products.of(shape))
 
 
 def _cell(section: sections.Recurrence, input_size: int) -> int:
@@ -101,12 +109,19 @@ def _encoder(section: sections.Encoder | None, input_size: InputSize) -> _Produc
             directions = 2 if section.bidirectional else 1
             widths = [section.embedding] + [section.memory_size] * (section.layers - 1)
             return _Products(source=directions * sum(_cell(section, width) for width in widths))
-        case sections.DenseEncoder(), int():
-            return _Products(source=section.size * (input_size + (section.layers - 1) * section.size))
+        case sections.TransformerEncoder(size=size, layers=layers), _:
+            return _Products(source=_transformer(section), source_pair=layers * 2 * size)
+        case sections.DenseEncoder(size=size, layers=layers), int():
+            return _Products(source=size * (input_size + (layers - 1) * size))
         case sections.GridEncoder(), (height, width, _):
             return _image_encoder(section, height, width)
         case _:
             raise TypeError(f"an encoder of kind {section.kind} cannot read a source of size {input_size}")
+
+
+def _transformer(section: sections.Transformer) -> int:
+    """Per position: queries, keys, values and contexts of all layers, and their feed-forward parts."""
+    return section.layers * (4 * section.size**2 + 2 * section.size * section.feed_forward_size)
 
 
 def _image_encoder(section: sections.ImageEncoder, height: int, width: int) -> _Products:
@@ -122,11 +137,27 @@ def _image_encoder(section: sections.ImageEncoder, height: int, width: int) -> _
 
 
 def _decoder(model: sections.Model, vocabulary_size: int) -> _Products:
+    match model.decoder:
+        case sections.RecurrentDecoder() as section:
+            return _recurrent_decoder(section, model, vocabulary_size)
+        case sections.TransformerDecoder() as section:
+            pair = section.layers * 2 * section.size
+            started = isinstance(model.bridge, sections.InitialBridge | sections.EveryStepBridge)
+            return _Products(
+                sentence=section.layers * 2 * section.size**2 if started else 0,  # keys and values of the first state
+                target=_transformer(section) + vocabulary_size * section.size + (pair if started else 0),
+                target_pair=pair,
+            )
+        case _:
+            assert_never(model.decoder)
+
+
+def _recurrent_decoder(section: sections.RecurrentDecoder, model: sections.Model, vocabulary_size: int) -> _Products:
     """Cells, the combined vector and the output layer; what a bridge brings in at every step costs here too.
 
     Of `inputs: own` and `mixed`, the pass that finds out what the decoder writes is not counted: only training has it.
     """
-    section, bridge = model.decoder, model.bridge
+    bridge = model.bridge
     size, gates = section.size, _GATES[section.cell]
     products = _cell(section, section.embedding) + (section.layers - 1) * _cell(section, size)
     seen = size  # by the output layer
@@ -155,11 +186,16 @@ def _bridge(model: sections.Model, input_size: InputSize) -> _Products:
             return _start(model, bridge.start, summary)
         case sections.EveryStepBridge():
             # The same context at every step is multiplied once for all of them.
-            same = _GATES[model.decoder.cell] * model.decoder.size * summary
+            gates = _GATES[model.decoder.cell] if isinstance(model.decoder, sections.RecurrentDecoder) else 1
+            same = gates * model.decoder.size * summary
             return _start(model, bridge.start, summary) + _Products(sentence=same)
         case sections.AttentionBridge():
             start = _start(model, bridge.start, summary)
             return start + _attention(bridge.attention, model.decoder.size, _memory_size(model))
+        case sections.CrossAttentionBridge():
+            size, layers = model.decoder.size, model.decoder.layers
+            each = _attention(sections.MultiHead(heads=1, size=size), size, _memory_size(model))
+            return sum([each] * layers, start=_Products())
         case _:
             assert_never(bridge)
 
@@ -168,7 +204,8 @@ def _start(model: sections.Model, start: sections.Start, summary: int) -> _Produ
     if start.dense == 0:
         return _Products()
     size = model.decoder.size
-    states = model.decoder.layers * (2 if model.decoder.cell == "lstm" else 1)
+    two = isinstance(model.decoder, sections.RecurrentDecoder) and model.decoder.cell == "lstm"
+    states = model.decoder.layers * (2 if two else 1)
     return _Products(sentence=states * (summary * size + (start.dense - 1) * size * size))
 
 

@@ -2,12 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from typing import assert_never
 
 import torch
 from torch import Tensor, nn
 
-from seqloom.models.attention import Attention, Carry, Chance, Keys, Read
+from seqloom.models.attention import Attention, Carry, Chance, Keys, MultiHeadAttention, Read
 from seqloom.models.attention_kinds import build_attention
 from seqloom.models.memory import CellState, Memory, MemorySize
 from seqloom.models.multiplying import Linear
@@ -162,13 +163,77 @@ class AttentionBridge(InitialBridge):
         return attention.redirected(read, link.told[name].over(read.weights), keys, carry)
 
 
+class CrossAttentionBridge(Bridge):
+    """A fresh context in every layer of a transformer decoder: `x + sum over sources of MultiHead(norm(x), h)` (A9).
+
+    It is the attention that recurrent decoders know as `multi_head`, once for each layer and source.
+    """
+
+    def __init__(self, section: sections.CrossAttentionBridge, decoder: "DecoderShape", memory_sizes: MemorySizes) -> None:
+        super().__init__()
+        self.size = decoder.size
+        self.norms = nn.ModuleList(nn.LayerNorm(decoder.size) for _ in range(decoder.layers))
+        self.layers = nn.ModuleList(
+            nn.ModuleDict(
+                {
+                    name: MultiHeadAttention(decoder.size, size.states, heads=decoder.heads, size=decoder.size)
+                    for name, size in memory_sizes.items()
+                }
+            )
+            for _ in range(decoder.layers)
+        )
+        match section.weights_of:
+            case "mean":
+                self.shown = range(decoder.layers)
+            case "last":
+                self.shown = range(decoder.layers - 1, decoder.layers)
+            case int(layer):
+                self.shown = range(layer - 1, layer)
+
+    def link(self, memories: Memories) -> Link:
+        """Keys of every source, those of all layers side by side."""
+        return Link(keys={name: self._prepared(name, memory) for name, memory in memories.items()})
+
+    def _prepared(self, name: str, memory: Memory) -> Keys:
+        layers = [self._attention(layer, name).prepare(memory) for layer in range(len(self.layers))]
+        keys = torch.cat([one.keys for one in layers], dim=-1)
+        return Keys(keys, torch.cat([one.values for one in layers], dim=-1), memory.mask)
+
+    def read_in(self, layer: int, states: Tensor, link: Link) -> BridgeRead:
+        """What a layer's states [B, Q, D] see of the sources. Weights come back from the layers whose weights are shown."""
+        query = self.norms[layer](states)
+        reads = {name: self._read_one(layer, query, name, link) for name in link.keys}
+        context = reduce(torch.add, [context for context, _ in reads.values()])
+        return BridgeRead(context, {name: weights for name, (_, weights) in reads.items() if weights is not None}, {})
+
+    def _read_one(self, layer: int, query: Tensor, name: str, link: Link) -> tuple[Tensor, Tensor | None]:
+        attention, keys = self._attention(layer, name), self._of_layer(link.keys[name], layer)
+        if layer not in self.shown and name not in link.told:
+            return attention.read_unseen(query, keys.keys, keys.values, seen=keys.mask[:, None, None]), None
+        weights = attention.look(query, keys, ()).weights
+        if name in link.told:
+            weights = link.told[name].over(weights)
+        return attention.context(weights, keys), weights if layer in self.shown else None
+
+    def _of_layer(self, keys: Keys, layer: int) -> Keys:
+        own = slice(layer * self.size, (layer + 1) * self.size)
+        return Keys(keys.keys[..., own], keys.values[..., own], keys.mask)
+
+    def _attention(self, layer: int, name: str) -> MultiHeadAttention:
+        attention = self.get_submodule(f"layers.{layer}.{name}")
+        if not isinstance(attention, MultiHeadAttention):
+            raise TypeError(attention)
+        return attention
+
+
 @dataclass(frozen=True)
 class DecoderShape:
-    """What a bridge must know of the decoder: its width, its layers, the leaves of a layer's state."""
+    """What a bridge must know of the decoder: its width, its layers, the leaves of a layer's first state, a layer's heads."""
 
     size: int
     layers: int
     leaves: int
+    heads: int = 1
 
 
 class Start(nn.Module):
@@ -259,5 +324,7 @@ def build_bridge(section: sections.Bridge, decoder: DecoderShape, memory_sizes: 
             return EveryStepBridge(start, decoder, memory_sizes)
         case sections.AttentionBridge():
             return AttentionBridge(section, decoder, memory_sizes)
+        case sections.CrossAttentionBridge():
+            return CrossAttentionBridge(section, decoder, memory_sizes)
         case _:
             assert_never(section)

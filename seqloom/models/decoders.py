@@ -4,30 +4,31 @@ There is one step, `_advance`. Training unrolls it over a whole target; search c
 that attention reads flows back into the cell, training needs no loop over attention and reads all steps at once.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import assert_never
 
 import torch
 from torch import Tensor, nn
 
-from seqloom.models.attention import Carry, Chance
 from seqloom.models.bridges import (
     AttentionBridge,
     Bridge,
     BridgeRead,
     ContextUses,
     DecoderShape,
-    Link,
     Memories,
     MemorySizes,
     build_bridge,
 )
 from seqloom.models.cells import Cell, LstmCell, build_cell, unroll
 from seqloom.models.copying import Copying
+from seqloom.models.decoding import Decoded, Decoder, DecoderState, Output
 from seqloom.models.dropout import InputDropout, SequenceDropout
-from seqloom.models.encoders import build_embedding
+from seqloom.models.embeddings import build_embedding
 from seqloom.models.memory import CellState
-from seqloom.models.multiplying import Linear, current_multiplier, linear
+from seqloom.models.multiplying import Linear, current_multiplier
+from seqloom.models.transformer_decoder import TransformerDecoder
 from seqloom.models.unrolled_attention import has_attention_kernel
 from seqloom.models.unrolled_cells import has_kernel, unroll_written_out
 from seqloom.models.unrolled_decoder import DecoderLoop, DrawnLayer, decode_written_out
@@ -35,61 +36,7 @@ from seqloom.recipe import sections
 from seqloom.symbols import BEGIN, UNKNOWN
 
 
-@dataclass(frozen=True)
-class DecoderState:
-    """All that a decoder keeps between two symbols, for B sentences of K rows.
-
-    cells: per layer, leaves [B, K, D]; feed: what the step before hands to the first cell beside its state, the combined
-    vector [B, K, D] or, concatenated to the state, the context [B, K, C]; carry: what the attentions remember; link: the
-    sources, one row per sentence however many rows the sentence has; given: what a decoder that does not read symbols is given
-    next in their place [B, K, E].
-    """
-
-    cells: tuple[CellState, ...]
-    feed: Tensor | None
-    carry: Mapping[str, Carry]
-    link: Link
-    given: Tensor | None = None
-
-    @property
-    def hidden(self) -> Tensor:
-        """What the last layer shows of its state, [B, K, D]."""
-        return self.cells[-1][0]
-
-    def detached(self) -> "DecoderState":
-        """The same state, through which no gradient flows back. What belongs to sources stays: they have one stretch only."""
-        return replace(self, cells=tuple(tuple(leaf.detach() for leaf in layer) for layer in self.cells))
-
-    def select(self, sentences: Tensor, parents: Tensor, *, regrouped: bool) -> "DecoderState":
-        """Keep the given sentences [B'] and rows of each [B', K']; `regrouped` is False if the sentences stay as they are."""
-
-        def pick(leaf: Tensor) -> Tensor:
-            return leaf[sentences[:, None], parents]
-
-        return DecoderState(
-            cells=tuple(tuple(pick(leaf) for leaf in layer) for layer in self.cells),
-            feed=None if self.feed is None else pick(self.feed),
-            carry={name: tuple(pick(leaf) for leaf in carry) for name, carry in self.carry.items()},
-            link=self.link.select(sentences) if regrouped else self.link,
-            given=None if self.given is None else pick(self.given),
-        )
-
-
-@dataclass(frozen=True)
-class Decoded:
-    """A stretch of decoding.
-
-    features [B, T, O] for the output layer; weights [B, H, T, S] by source; the state after it; chances: what was drawn on the
-    way, of the sources in which positions are drawn.
-    """
-
-    features: Tensor
-    weights: Mapping[str, Tensor]
-    state: DecoderState
-    chances: Mapping[str, Chance]
-
-
-class RecurrentDecoder(nn.Module):
+class RecurrentDecoder(Decoder):
     """Cells, bridge and output layer.
 
     source_embedding: shared with the encoder if the recipe ties all embeddings. written_out: train through the written-out
@@ -180,22 +127,6 @@ class RecurrentDecoder(nn.Module):
                 decoded = self._read_all(projected, state)
         return replace(decoded, features=self.output_dropout(decoded.features))
 
-    @torch.no_grad()
-    def with_own_outputs(self, tokens: Tensor, state: DecoderState, share: float) -> Tensor:
-        """The symbols [B, T], a share of those after the first replaced by the most probable ones of the step before (E7).
-
-        They are what the decoder would write, so nothing is left out at random on the way. Choosing has no gradient: training
-        then reads the symbols that were found like any others.
-        """
-        own = torch.rand(tokens.shape, device=tokens.device) < share
-        given = tokens.clone()
-        for time in range(1, tokens.shape[1]):
-            decoded = self.step(given[:, time - 1 : time], state)
-            written = self.log_probs(decoded).argmax(dim=-1)[:, 0]
-            given[:, time] = torch.where(own[:, time], written, tokens[:, time])
-            state = decoded.state
-        return given
-
     def _read_all(self, projected: Tensor, state: DecoderState) -> Decoded:
         if not self.uses.flows_back and not any(state.carry.values()) and not state.link.told:
             return self._all_at_once(projected, state)
@@ -267,7 +198,7 @@ class RecurrentDecoder(nn.Module):
         for time, symbol in enumerate(projected.tensor_split(projected.shape[1], dim=1)):
             steps.append(self._advance(symbol, state, drawn, time))
             state = steps[-1].state
-        return _joined(steps)
+        return Decoded.joined(steps)
 
     def _in_one_loop(self, projected: Tensor, state: DecoderState, drawn: Sequence[DrawnLayer]) -> Decoded:
         """What `_step_by_step` gives, by the written-out loop. The state that comes back is cut from the gradient."""
@@ -319,33 +250,6 @@ class RecurrentDecoder(nn.Module):
             return torch.tanh(self.combine(torch.cat([hidden, context], dim=-1)))
         return torch.cat([hidden, context], dim=-1) if self.uses.output else hidden
 
-    # --- outputs ------------------------------------------------------------------------------------------------------
-
-    def log_probs(self, decoded: Decoded) -> Tensor:
-        """`log p` of all symbols at every step, [B, T, V]; with copying, those that sources alone have behind them."""
-        return self.with_copies(torch.log_softmax(self.output(decoded.features), dim=-1), decoded)
-
-    def with_copies(self, log_probs: Tensor, decoded: Decoded) -> Tensor:
-        """Log-probabilities of writing [B, T, V] become those of writing or copying, if this decoder copies."""
-        if self.copying is None:
-            return log_probs
-        mixed: Tensor = self.copying(log_probs, decoded.features, *self._pointing(decoded))
-        return mixed
-
-    def label_log_probs(self, decoded: Decoded, labels: Tensor, *, learning: bool = False) -> Tensor:
-        """`log p` of the labels [B, T]; learning: what a decoder that copies is to make probable."""
-        every = torch.log_softmax(self.output(decoded.features).float(), dim=-1)
-        if self.copying is None:
-            return every.gather(-1, labels[..., None]).squeeze(-1)
-        inside = labels < every.shape[-1]
-        written = every.gather(-1, torch.where(inside, labels, UNKNOWN)[..., None]).squeeze(-1).masked_fill(~inside, -torch.inf)
-        return self.copying.of_labels(written, decoded.features, *self._pointing(decoded), labels, learning=learning)
-
-    def _pointing(self, decoded: Decoded) -> tuple[Tensor, Tensor]:
-        """Where the steps point, [B, T, S], and the symbols that stand there, [B, S]."""
-        ((name, symbols),) = decoded.state.link.symbols.items()
-        return decoded.weights[name].mean(dim=1), symbols
-
     def _known(self, tokens: Tensor) -> Tensor:
         """Symbols as they can be read: what was copied from outside the vocabulary is unknown."""
         return tokens if self.copying is None else torch.where(tokens < self.embedding.num_embeddings, tokens, UNKNOWN)
@@ -386,7 +290,7 @@ class RecurrentDecoder(nn.Module):
             thinned = vectors if masks is None else vectors * masks[time][:, None]
             found.append(self._with_next_given(self._advance(self._cell(0).project(thinned), state, drawn, time), rows))
             state = found[-1].state
-        return _joined(found)
+        return Decoded.joined(found)
 
     def _cell(self, index: int) -> Cell:
         cell = self.cells[index]
@@ -395,44 +299,26 @@ class RecurrentDecoder(nn.Module):
         return cell
 
 
-def _joined(steps: Sequence[Decoded]) -> Decoded:
-    """Steps one after the other as one stretch."""
-    return Decoded(
-        features=torch.cat([step.features for step in steps], dim=1),
-        weights={name: torch.cat([step.weights[name] for step in steps], dim=2) for name in steps[0].weights},
-        state=steps[-1].state,
-        chances={name: Chance.joined([step.chances[name] for step in steps]) for name in steps[0].chances},
-    )
-
-
 def _required(given: Tensor | None) -> Tensor:
     if given is None:
         raise TypeError("the state of a decoder that does not read symbols says what it is given in their place")
     return given
 
 
-class Output(nn.Module):
-    """Scores of all symbols: `V s_t + b` (E5), or `W_out s + W_att c + b` where the context comes to the output too (A7).
-
-    tied: an embedding whose rows serve as `V`.
-    """
-
-    def __init__(self, size: int, context_size: int, vocabulary_size: int, *, tied: nn.Embedding | None) -> None:
-        super().__init__()
-        self.size = size
-        self.weight = nn.Parameter(torch.empty(vocabulary_size, size)) if tied is None else tied.weight
-        self.attended = nn.Parameter(torch.empty(vocabulary_size, context_size)) if context_size else None
-        self.bias = nn.Parameter(torch.zeros(vocabulary_size))
-        if tied is None:
-            nn.init.xavier_uniform_(self.weight)
-        if self.attended is not None:
-            nn.init.xavier_uniform_(self.attended)
-
-    def joined(self) -> tuple[Tensor, Tensor]:
-        """The layer as one matrix [V, O], for features [s; c] or s alone, and its bias [V]."""
-        matrix = self.weight if self.attended is None else torch.cat([self.weight, self.attended], dim=1)
-        return matrix, self.bias
-
-    def forward(self, features: Tensor) -> Tensor:
-        """Features [..., O] -> logits [..., V]."""
-        return linear(features, *self.joined())
+def build_decoder(
+    section: sections.Decoder,
+    bridge: sections.Bridge,
+    memory_sizes: MemorySizes,
+    vocabulary_size: int,
+    source_embedding: nn.Embedding | None = None,
+    *,
+    written_out: bool,
+) -> Decoder:
+    """The decoder that a recipe names, over sources of the given memory widths."""
+    match section:
+        case sections.RecurrentDecoder():
+            return RecurrentDecoder(section, bridge, memory_sizes, vocabulary_size, source_embedding, written_out=written_out)
+        case sections.TransformerDecoder():
+            return TransformerDecoder(section, bridge, memory_sizes, vocabulary_size, source_embedding)
+        case _:
+            assert_never(section)

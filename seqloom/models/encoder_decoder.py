@@ -9,12 +9,14 @@ from torch import Tensor, nn
 
 from seqloom.data.batches import Batch, Padded
 from seqloom.errors import RecipeError
-from seqloom.models.decoders import Decoded, DecoderState, RecurrentDecoder
+from seqloom.models.decoders import build_decoder
+from seqloom.models.decoding import Decoded, DecoderState
 from seqloom.models.encoders import TextEncoder, build_encoder
 from seqloom.models.frontends import InputSize, input_sizes
 from seqloom.models.loss import chunked_cross_entropy
 from seqloom.models.memory import Layout, Memory, MemorySize
 from seqloom.models.objective import LookingTerms
+from seqloom.models.transformers import TransformerEncoder
 from seqloom.models.vision import ImageEncoder
 from seqloom.recipe import sections
 from seqloom.recipe.sections import TARGET
@@ -61,7 +63,7 @@ class EncoderDecoder(nn.Module):
         vocabulary_size = sizes[TARGET]
         if not isinstance(vocabulary_size, int):
             raise TypeError(vocabulary_size)
-        self.decoder = RecurrentDecoder(
+        self.decoder = build_decoder(
             section.decoder,
             section.bridge,
             memory_sizes,
@@ -72,7 +74,7 @@ class EncoderDecoder(nn.Module):
 
     def _source_embedding(self) -> nn.Embedding | None:
         for encoder in self.encoders.values():
-            if isinstance(encoder, TextEncoder):
+            if isinstance(encoder, TextEncoder | TransformerEncoder):
                 return encoder.embedding
         return None
 

@@ -7,9 +7,11 @@ from torch import Tensor, nn
 
 from seqloom.models.cells import Cell, build_cell, unroll
 from seqloom.models.dropout import InputDropout, SequenceDropout
+from seqloom.models.embeddings import build_embedding
 from seqloom.models.frontends import InputSize
 from seqloom.models.memory import CellState, Layout, Memory
 from seqloom.models.multiplying import Linear
+from seqloom.models.transformers import TransformerEncoder
 from seqloom.models.unrolled_cells import unroll_written_out
 from seqloom.models.vision import ImageEncoder
 from seqloom.recipe import sections
@@ -89,7 +91,7 @@ class DenseEncoder(nn.Module):
         return Memory(states, mask, states[:, 0], ((states[:, 0],),))
 
 
-Encoder = TextEncoder | DenseEncoder | ImageEncoder
+Encoder = TextEncoder | TransformerEncoder | DenseEncoder | ImageEncoder
 """All have a `layout`: how the positions lie that they write, None if these follow each other."""
 
 
@@ -98,19 +100,14 @@ def build_encoder(section: sections.AnyEncoder, input_size: InputSize, *, writte
     match section, input_size:
         case sections.TextEncoder(), int():
             return TextEncoder(section, input_size, written_out=written_out)
+        case sections.TransformerEncoder(), int():
+            return TransformerEncoder(section, input_size)
         case sections.DenseEncoder(), int():
             return DenseEncoder(section, input_size)
         case ((sections.ConvolutionalEncoder() | sections.EfficientNetLite0Encoder()), (height, width, _)):
             return ImageEncoder(section, height, width)
         case _:
             raise TypeError(f"an encoder of kind {section.kind} cannot read a source of size {input_size}")
-
-
-def build_embedding(vocabulary_size: int, size: int) -> nn.Embedding:
-    """Rows of unit expected length: with tied weights the output layer starts calm, and sums of parts stay alike in scale."""
-    embedding = nn.Embedding(vocabulary_size, size)
-    nn.init.normal_(embedding.weight, std=size**-0.5)
-    return embedding
 
 
 def turn_round(width: int, lengths: Tensor) -> Tensor:

@@ -25,11 +25,13 @@ from seqloom.models.attention import (
 from seqloom.models.bridges import AttentionBridge
 from seqloom.models.cells import Cell, GruCell, LstmCell, RnnCell, TorchGruCell, Weights, unroll
 from seqloom.models.decoders import RecurrentDecoder
+from seqloom.models.decoding import Decoder
 from seqloom.models.encoder_decoder import EncoderDecoder
 from seqloom.models.hard_attention import HardAttention
 from seqloom.models.local_attention import LocalAttention
 from seqloom.models.memory import CellState, Memory
 from seqloom.models.products import FloatProduct, Product, build_product
+from seqloom.models.transformer_decoder import TransformerDecoder
 from seqloom.processor import InferencePrecision
 
 _LARGEST_TABLE = 1 << 24
@@ -49,11 +51,19 @@ def _sharing_copy(model: EncoderDecoder) -> EncoderDecoder:
     return deepcopy(model, {id(parameter): parameter for parameter in model.parameters()})
 
 
-def prepare_decoder(decoder: RecurrentDecoder, precision: InferencePrecision) -> None:
+def prepare_decoder(decoder: Decoder, precision: InferencePrecision) -> None:
     """Replace the parts of a decoder by prepared ones."""
+    match decoder:
+        case RecurrentDecoder():
+            _prepare_recurrent(decoder, precision)
+        case TransformerDecoder():
+            _prepare_products(decoder, precision)
+    decoder.set_submodule("output", build_product(precision, *decoder.output.joined()))
+
+
+def _prepare_recurrent(decoder: RecurrentDecoder, precision: InferencePrecision) -> None:
     # The written-out loops of training read the parameters themselves.
     decoder.written_out, decoder.unroll = False, unroll
-    decoder.set_submodule("output", build_product(precision, *decoder.output.joined()))
     if decoder.combine is not None:
         decoder.set_submodule("combine", PreparedCombine(decoder.combine, decoder.size, precision))
     if isinstance(decoder.bridge, AttentionBridge):
@@ -69,6 +79,13 @@ def prepare_decoder(decoder: RecurrentDecoder, precision: InferencePrecision) ->
 
 def _product(layer: nn.Linear, precision: InferencePrecision) -> Product:
     return build_product(precision, layer.weight, layer.bias)
+
+
+def _prepare_products(module: nn.Module, precision: InferencePrecision) -> None:
+    """Lay out every matrix within a module."""
+    for name, part in list(module.named_modules()):
+        if isinstance(part, nn.Linear):
+            module.set_submodule(name, _product(part, precision))
 
 
 def _look_up_symbols(decoder: RecurrentDecoder) -> None:
@@ -245,9 +262,7 @@ def _prepared_score(attention: ScoredAttention, precision: InferencePrecision) -
             of_query, of_memory = hidden.weight.tensor_split([size], dim=1)
             return _exponential(attention, of_query, of_memory, attention.energy.weight[0], precision)
         case BilinearAttention() | ProjectedAttention() | MultiHeadAttention():
-            for name, part in list(attention.named_modules()):
-                if isinstance(part, nn.Linear):
-                    attention.set_submodule(name, _product(part, precision))
+            _prepare_products(attention, precision)
             return attention
         case _:
             return attention

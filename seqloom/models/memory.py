@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from torch import Tensor
 
 CellState = tuple[Tensor, ...]
-"""A cell's state: first what output, query and summary see (s of a GRU, h of an LSTM), then what only the cell sees."""
+"""A layer's state: first what the rest of the model sees (s of a GRU, h of an LSTM), then what only the layer itself does (s of
+an LSTM, the keys and values to which a transformer's layer looks back)."""
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from seqloom.data.batches import Batch, Padded
 from seqloom.data.oracles import Oracle
-from seqloom.models.decoders import Decoded, DecoderState
+from seqloom.models.decoding import Decoded, DecoderState
 from seqloom.models.encoder_decoder import EncoderDecoder
 from seqloom.models.inference import prepare_model
 from seqloom.models.oracle import Told

@@ -13,6 +13,7 @@ from typing import Any, Literal, get_args, get_origin
 from pydantic import ValidationError
 
 from seqloom.recipe.schema import (
+    ANY_NAME,
     COMPARISONS,
     ROOT,
     Home,
@@ -253,9 +254,10 @@ def _near_key(key: str, section: type[Section], place: Place) -> str:
     return f"It belongs elsewhere: write {alternatives(options)}" if near == name else f"Did you mean {alternatives(options)}?"
 
 
-def _distance(home: tuple[str, ...], place: Place) -> tuple[int, int]:
+def _distance(home: tuple[str, ...], place: Place) -> tuple[int, bool, int]:
+    """How far a home is from a place. Homes that everyone has are nearer than those under a name."""
     shared = sum(1 for end in range(1, len(place) + 1) if home[:end] == place[:end])
-    return -shared, len(home)
+    return -shared, ANY_NAME in home, len(home)
 
 
 def _named_home(home: Home) -> str:

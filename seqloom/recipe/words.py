@@ -14,6 +14,7 @@ from seqloom.recipe.sections import (
     Bilinear,
     Concat,
     ConvolutionalEncoder,
+    CrossAttentionBridge,
     DenseEncoder,
     DistributionInputs,
     Dot,
@@ -39,6 +40,8 @@ from seqloom.recipe.sections import (
     TeacherInputs,
     TextEncoder,
     TextSource,
+    Transformer,
+    TransformerEncoder,
     VectorSource,
     Vocabulary,
     Whole,
@@ -130,14 +133,14 @@ def _model(recipe: Recipe) -> str:
 
 def _encoder(section: AnyEncoder) -> str:
     match section:
-        case TextEncoder():
-            return _network("encoder", section, "bidirectional " if section.bidirectional else "")
-        case DenseEncoder():
-            layers = f", {section.layers} layers" if section.layers > 1 else ""
-            return f"a dense encoder ({section.size} wide{layers})"
-        case ConvolutionalEncoder():
-            stages = f"{len(section.channels)} stages" if len(section.channels) > 1 else "1 stage"
-            return f"a convolutional encoder ({section.memory_size} wide, {stages})"
+        case TextEncoder(bidirectional=bidirectional):
+            return _network("encoder", section, "bidirectional " if bidirectional else "")
+        case TransformerEncoder():
+            return _network("encoder", section)
+        case DenseEncoder(size=size, layers=layers):
+            return f"a dense encoder ({size} wide{_layers(layers)})"
+        case ConvolutionalEncoder(channels=channels):
+            return f"a convolutional encoder ({section.memory_size} wide, {_counted(len(channels), 'stage')})"
         case EfficientNetLite0Encoder():
             state = "tuned" if section.tuned else "frozen"
             return f"EfficientNet-Lite0, {state}, as the encoder ({section.memory_size} wide, {section.features} features)"
@@ -145,11 +148,16 @@ def _encoder(section: AnyEncoder) -> str:
             assert_never(section)
 
 
-def _network(name: str, section: Recurrence, quality: str = "") -> str:
-    layers = f", {section.layers} layers" if section.layers > 1 else ""
+def _network(name: str, section: Recurrence | Transformer, quality: str = "") -> str:
+    if isinstance(section, Transformer):
+        return f"a transformer {name} ({section.size} wide{_layers(section.layers)}, {_counted(section.heads, 'head')})"
     # An LSTM and an RNN are spoken as their letters, a GRU as a word.
     article = "a" if quality or section.cell == "gru" else "an"
-    return f"{article} {quality}{section.cell.upper()} {name} ({section.size} wide{layers})"
+    return f"{article} {quality}{section.cell.upper()} {name} ({section.size} wide{_layers(section.layers)})"
+
+
+def _layers(count: int) -> str:
+    return f", {count} layers" if count > 1 else ""
 
 
 _USES = {
@@ -179,6 +187,10 @@ def _bridge(recipe: Recipe) -> str:
             gated = ", behind a gate" if bridge.gate else ""
             looks = f"{_attention(bridge.attention)}{gated}, queried by the {bridge.query} state"
             return f"{looks}, {' and '.join(uses)}{feed}{copied}"
+        case CrossAttentionBridge(weights_of=layer):
+            shown = {"last": "of the last", "mean": "the mean of all"}.get(str(layer), f"of layer {layer}")
+            seen = "every source" if several else "the source"
+            return f"every layer of the decoder attends to {seen} (weights shown: {shown})"
 
 
 def bridge_words(recipe: Recipe) -> str:

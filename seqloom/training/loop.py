@@ -17,7 +17,7 @@ from seqloom.data.batches import Batch, StreamBatch
 from seqloom.data.prepared import PreparedSplit
 from seqloom.errors import SeqloomError
 from seqloom.metrics import better
-from seqloom.models.decoders import DecoderState
+from seqloom.models.decoding import DecoderState
 from seqloom.models.encoder_decoder import EncoderDecoder
 from seqloom.models.multiplying import multiplying
 from seqloom.models.weights import load_weight_arrays, restored_state, state_arrays, weight_arrays

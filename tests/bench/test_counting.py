@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils.flop_counter import FlopCounterMode
 
 from bench.tiny import TINY
@@ -48,7 +49,8 @@ def test_the_textbook_costs_what_is_counted() -> None:
 
 
 ENCODER = {"kind": "text", "size": 12, "embedding": 10}
-DECODER = {"size": 24, "embedding": 14}
+DECODER = {"kind": "recurrent", "size": 24, "embedding": 14}
+TRANSFORMER = {"kind": "transformer", "size": 12, "layers": 2, "heads": 2, "feed_forward": 20}
 MODELS: dict[str, dict[str, Any]] = {
     "language model": {"encoder": None, "bridge": {"kind": "none"}},
     "initial": {"bridge": {"kind": "initial", "start": {"dense": 2}}},
@@ -89,6 +91,14 @@ MODELS: dict[str, dict[str, Any]] = {
     "local": {
         "bridge": {"kind": "attention", "attention": {"kind": "local", "score": {"kind": "additive", "size": 9}}},
     },
+    "transformers": {
+        "encoder": TRANSFORMER,
+        "decoder": {**TRANSFORMER, "size": 24, "layers": 3},
+        "bridge": {"kind": "cross_attention", "weights_of": "mean"},
+    },
+    "transformer without a source": {"encoder": None, "decoder": TRANSFORMER, "bridge": {"kind": "none"}},
+    "transformer after a summary": {"decoder": TRANSFORMER, "bridge": {"kind": "every_step", "start": {"dense": 2}}},
+    "transformer to gru": {"encoder": TRANSFORMER, "bridge": {"kind": "initial"}},
     "heads": {
         "encoder": {**ENCODER, "bidirectional": False},
         "bridge": {
@@ -104,7 +114,8 @@ MODELS: dict[str, dict[str, Any]] = {
 def test_every_kind_of_model_costs_what_is_counted(name: str) -> None:
     section = sections.Model.model_validate({"encoder": ENCODER, "decoder": DECODER, **MODELS[name]})
     model = EncoderDecoder(section, SIZES, written_out=False)
-    with FlopCounterMode(display=False) as counter:
+    # Torch's counter does not look into its fused attention for the processor.
+    with sdpa_kernel(SDPBackend.MATH), FlopCounterMode(display=False) as counter:
         total = model.log_probs(batch()).sum()
         forward = counter.get_total_flops()
         torch.autograd.backward(total)
@@ -121,16 +132,18 @@ IMAGE_ENCODERS: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("name", IMAGE_ENCODERS)
-@pytest.mark.parametrize("bridge", ["initial", "every_step", "attention"])
+@pytest.mark.parametrize("bridge", ["initial", "every_step", "attention", "cross_attention"])
 def test_an_encoder_of_images_costs_what_is_counted(name: str, bridge: str) -> None:
-    encoder = IMAGE_ENCODERS[name]
-    section = sections.Model.model_validate({"encoder": encoder, "decoder": DECODER, "bridge": {"kind": bridge}})
+    encoder, decoder = IMAGE_ENCODERS[name], DECODER
+    if bridge == "cross_attention":  # which reads no summary
+        encoder, decoder = {**encoder, "summary": "pool"}, TRANSFORMER
+    section = sections.Model.model_validate({"encoder": encoder, "decoder": decoder, "bridge": {"kind": bridge}})
     sizes: dict[str, InputSize] = {"source": (32, 32, 3), "target": SIZES["target"]}
     model = EncoderDecoder(section, sizes, written_out=False)
     places = 64 if name == "cnn" else 1 if name == "tuned" else 4
     values = np.zeros((SENTENCES, places, 112) if name == "frozen" else (SENTENCES, 1, 32, 32, 3), dtype=np.uint8)
     images = Padded(values, np.ones(SENTENCES, dtype=np.int64))
-    with FlopCounterMode(display=False) as counter:
+    with sdpa_kernel(SDPBackend.MATH), FlopCounterMode(display=False) as counter:
         model.log_probs(replace(batch(), sources={"source": images}))
     operations = count_operations(section, sizes, BatchShape.padded(SENTENCES, places, TARGET))
     assert operations.forward == pytest.approx(counter.get_total_flops(), rel=0.01)
@@ -138,12 +151,13 @@ def test_an_encoder_of_images_costs_what_is_counted(name: str, bridge: str) -> N
 
 def test_padding_is_no_useful_work() -> None:
     real = BatchShape.real(np.array([2, 4]), np.array([3, 5]))
-    assert real == BatchShape(sentences=2, source_positions=6, target_positions=8, pairs=26)
-    assert BatchShape.padded(2, 4, 5) == BatchShape(sentences=2, source_positions=8, target_positions=10, pairs=40)
+    assert real == BatchShape(2, source_positions=6, target_positions=8, pairs=26, source_pairs=20, target_pairs=34)
+    padded = BatchShape(2, source_positions=8, target_positions=10, pairs=40, source_pairs=32, target_pairs=50)
+    assert BatchShape.padded(2, 4, 5) == padded
 
 
 def test_a_step_of_the_translation_model_costs_about_15_million_operations_a_row() -> None:
-    step = BatchShape(sentences=0, source_positions=0, target_positions=1, pairs=13)
+    step = BatchShape(0, source_positions=0, target_positions=1, pairs=13, source_pairs=0, target_pairs=1)
     operations = count_operations(TRANSLATION.model, {"source": 5_900, "target": 7_900}, step)
     assert operations.forward == pytest.approx(15e6, rel=0.01)
 

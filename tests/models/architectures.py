@@ -31,13 +31,27 @@ class Architecture:
 
     @property
     def attends(self) -> bool:
-        return isinstance(self.section.bridge, sections.AttentionBridge)
+        return isinstance(self.section.bridge, sections.LookingBridge)
+
+    @property
+    def looks_once(self) -> bool:
+        """Whether a step looks at a source once: with one head, in one layer."""
+        match self.section:
+            case sections.Model(bridge=sections.AttentionBridge(attention=attention)):
+                return not isinstance(attention, sections.MultiHead)
+            case sections.Model(bridge=sections.CrossAttentionBridge(), decoder=sections.TransformerDecoder(heads=1, layers=1)):
+                return True
+            case _:
+                return False
 
     @property
     def looks_everywhere(self) -> bool:
         """Whether all positions of a source have some weight."""
-        bridge = self.section.bridge
-        return isinstance(bridge, sections.AttentionBridge) and not isinstance(bridge.attention, sections.Local | sections.Hard)
+        match self.section.bridge:
+            case sections.AttentionBridge(attention=attention):
+                return not isinstance(attention, sections.Local | sections.Hard)
+            case bridge:
+                return isinstance(bridge, sections.CrossAttentionBridge)
 
     @property
     def text(self) -> str:
@@ -160,6 +174,7 @@ def build_section(
         "embedding": 6 if tied == "all" else 4,
     }
     decoder = {
+        "kind": "recurrent",
         **cell,
         "size": DECODER_SIZE,
         "layers": layers[1],
@@ -247,11 +262,12 @@ def build_several(kinds: Sequence[str], bridge: Settings, *, cell: str = "gru", 
     widths: tuple[int, ...] = (4, 8) if bridge.get("attention", {}).get("kind") != "dot" else (DECODER_SIZE, DECODER_SIZE)
     if "state" in bridge.get("into", ()):
         widths = (2, 4) if len(kinds) == 2 else (DECODER_SIZE,)
+    embedding = 5 if tied == "none" else DECODER_SIZE
     encoders: dict[str, Settings] = {}
     for number, (kind, width) in enumerate(zip(kinds, widths, strict=False)):
-        text = {"kind": "text", **CELLS[cell], "size": width // 2, "embedding": 5 if tied == "none" else DECODER_SIZE}
+        text = {"kind": "text", **CELLS[cell], "size": width // 2, "embedding": embedding}
         encoders[f"{kind}_{number}"] = text if kind == "text" else {"kind": "dense", "size": width}
-    decoder = {**CELLS[cell], "size": DECODER_SIZE, "embedding": 5 if tied == "none" else DECODER_SIZE, "tied": tied}
+    decoder = {"kind": "recurrent", **CELLS[cell], "size": DECODER_SIZE, "embedding": embedding, "tied": tied}
     section = sections.Model.model_validate({"encoders": encoders, "decoder": decoder, "bridge": bridge})
     return Architecture("+".join(kinds), section, tuple(zip(encoders, kinds, strict=True)))
 
@@ -274,6 +290,70 @@ def several_sources() -> Iterator[Architecture]:
         "tied_all": build_several(("vector", "text"), BAHDANAU, tied="all"),
     }.items():
         yield replace(one, name=f"{one.name}-{extra}")
+
+
+TRANSFORMER_DECODER: Settings = {"kind": "transformer", "size": DECODER_SIZE, "layers": 2, "heads": 2, "feed_forward": 10}
+
+
+def transformer_encoder(size: int = 8, layers: int = 2) -> Settings:
+    return {"kind": "transformer", "size": size, "layers": layers, "heads": 2, "feed_forward": 7}
+
+
+def transformers() -> Iterator[Architecture]:
+    """Both sides, with every bridge."""
+    cross = {"kind": "cross_attention"}
+    models: Mapping[str, Settings] = {
+        **{f"weights_of_{whose}": {"bridge": {**cross, "weights_of": whose}} for whose in ("last", "mean", 1)},
+        "one_head": {"decoder": {**TRANSFORMER_DECODER, "heads": 1, "layers": 1}, "bridge": cross},
+        "tied_output": {"decoder": {**TRANSFORMER_DECODER, "tied": "output"}, "bridge": cross},
+        "tied_all": {
+            "encoder": transformer_encoder(DECODER_SIZE),
+            "decoder": {**TRANSFORMER_DECODER, "tied": "all"},
+            "bridge": cross,
+        },
+        "none": {"encoder": None, "bridge": {"kind": "none"}},
+        "none-tied_output": {"encoder": None, "decoder": {**TRANSFORMER_DECODER, "tied": "output"}, "bridge": {"kind": "none"}},
+        "initial": {"bridge": {"kind": "initial"}},
+        "every_step": {"bridge": {"kind": "every_step"}},
+        "initial-dense_0": {
+            "encoder": transformer_encoder(DECODER_SIZE),
+            "bridge": {"kind": "initial", "start": {"dense": 0}},
+        },
+    }
+    for name, model in models.items():
+        whole = {"encoder": transformer_encoder(), "decoder": TRANSFORMER_DECODER, **model}
+        yield Architecture(f"transformer-{name}", sections.Model.model_validate(whole))
+
+
+def transformers_that_meet_others() -> Iterator[Architecture]:
+    """One side a transformer, the other recurrent."""
+    for cell, name in product(("gru", "lstm"), ("initial", "every_step", "bahdanau", "luong")):
+        model = build_section(BRIDGES[name], cell=CELLS[cell], layers=(1, 2)).model_dump()
+        size = DECODER_SIZE if name == "luong" else 8
+        section = sections.Model.model_validate({**model, "encoder": transformer_encoder(size)})
+        yield Architecture(f"transformer-to-{cell}-{name}", section)
+    copying = build_section({**BRIDGES["bahdanau"], "copy": True}).model_dump()
+    section = sections.Model.model_validate({**copying, "encoder": transformer_encoder()})
+    yield Architecture("transformer-to-copying", section)
+    for cell, kind in product(("gru", "lstm"), ("initial", "every_step", "cross_attention")):
+        model = build_section(BRIDGES["initial"], cell=CELLS[cell], layers=(2, 1)).model_dump()
+        section = sections.Model.model_validate({**model, "decoder": TRANSFORMER_DECODER, "bridge": {"kind": kind}})
+        yield Architecture(f"{cell}-to-transformer-{kind}", section)
+
+
+def transformers_and_several_sources() -> Iterator[Architecture]:
+    """A transformer decoder over several sources or a grid, and a transformer encoder for one of two sources."""
+    for kinds, bridge in product((*PAIRS, ("grid",)), ("initial", "every_step", "cross_attention")):
+        one = build_several(kinds, BRIDGES["initial"])
+        model = {**one.section.model_dump(), "decoder": TRANSFORMER_DECODER, "bridge": {"kind": bridge}}
+        yield replace(one, name=f"{one.name}-to-transformer-{bridge}", section=sections.Model.model_validate(model))
+    for kinds, decoder in product((("text", "text"), ("grid", "text")), ("gru", "transformer")):
+        one = build_several(kinds, BAHDANAU)
+        model = one.section.model_dump()
+        model["encoders"]["text_1"] = transformer_encoder()
+        if decoder == "transformer":
+            model |= {"decoder": TRANSFORMER_DECODER, "bridge": {"kind": "cross_attention", "weights_of": "mean"}}
+        yield replace(one, name=f"{kinds[0]}+transformer-to-{decoder}", section=sections.Model.model_validate(model))
 
 
 def named(architectures: Sequence[Architecture]) -> dict[str, Architecture]:
@@ -300,6 +380,9 @@ ARCHITECTURES = named(
         *decoders_that_copy(),
         *contexts_behind_a_gate(),
         *several_sources(),
+        *transformers(),
+        *transformers_that_meet_others(),
+        *transformers_and_several_sources(),
     ]
 )
 
@@ -307,5 +390,11 @@ PLAIN = (
     *(f"{'+'.join(kinds)}-{bridge}" for kinds in PAIRS for bridge in ("initial", "every_step", "bahdanau")),
     *(f"{kind}-{use_name(USES[0])}" for kind in ATTENTIONS),
     *(f"{cell}-{bridge}-1_layer" for cell in CELLS for bridge in BRIDGES),
+    *(f"transformer-{name}" for name in ("weights_of_last", "weights_of_mean", "none", "initial", "every_step")),
+    "transformer-to-gru-bahdanau",
+    "gru-to-transformer-cross_attention",
+    *(f"{'+'.join(kinds)}-to-transformer-cross_attention" for kinds in PAIRS),
+    "text+transformer-to-gru",
+    "grid+transformer-to-transformer",
 )
 """Names of a few that have every cell, every bridge and every attention."""

@@ -10,9 +10,9 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from seqloom.data.batches import Batch, IntArray, Padded
+from seqloom.data.batches import Batch, BoolArray, IntArray, Padded
 from seqloom.data.records import Origin
-from seqloom.models.decoders import DecoderState
+from seqloom.models.decoding import DecoderState
 from seqloom.models.encoder_decoder import EncoderDecoder
 
 from .architectures import ARCHITECTURES, PLAIN, TARGET_SIZE, Architecture
@@ -41,11 +41,8 @@ EVERY = _of(ARCHITECTURES.values())
 PLAIN_ONES = _of(ARCHITECTURES[name] for name in PLAIN)
 PLAIN_AND_READING = _of(ARCHITECTURES[name] for name in PLAIN if ARCHITECTURES[name].reads)
 ATTENDING = _of(one for one in ARCHITECTURES.values() if one.attends)
-LOOKING_AT_TEXT = _of(one for one in ARCHITECTURES.values() if one.attends and one.text)
-LOOKING_AT_TEXT_WITH_ONE_HEAD = _of(
-    one for one in ARCHITECTURES.values() if one.attends and one.text and "multi_head" not in one.name
-)
-PLAIN_AND_LOOKING_AT_TEXT = _of(ARCHITECTURES[name] for name in PLAIN if ARCHITECTURES[name].attends)
+ATTENDING_WITH_ONE_HEAD = _of(one for one in ARCHITECTURES.values() if one.looks_once)
+PLAIN_AND_ATTENDING = _of(ARCHITECTURES[name] for name in PLAIN if ARCHITECTURES[name].attends)
 EVERY_IN_BOTH_PRECISIONS = _in_both_precisions()
 
 SOURCE_LENGTHS = (3, 2, 4)
@@ -134,6 +131,11 @@ def padded_further(batch: Batch, extra: int = 3) -> Batch:
         return Padded(values, padded.lengths)
 
     return replace(batch, sources={name: longer(source) for name, source in batch.sources.items()}, target=longer(batch.target))
+
+
+def real_positions(source: Padded) -> BoolArray:
+    """[B, S]; a picture has a position for every pixel."""
+    return np.repeat(source.mask, ROWS * COLUMNS, axis=1) if source.values.ndim == 5 else source.mask
 
 
 @dataclass(frozen=True)

@@ -11,10 +11,13 @@ from torch import Tensor, nn
 from seqloom.data.batches import Batch
 from seqloom.models import attention as attentions
 from seqloom.models import bridges, cells
+from seqloom.models.decoders import RecurrentDecoder
 from seqloom.models.encoder_decoder import EncoderDecoder
 from seqloom.models.encoders import DenseEncoder, TextEncoder
 from seqloom.models.hard_attention import HardAttention
 from seqloom.models.local_attention import MonotonicAttention, PredictiveAttention
+from seqloom.models.transformer_decoder import TransformerDecoder
+from seqloom.models.transformers import Layer, TransformerEncoder, layers_of
 from seqloom.recipe import sections
 
 from . import equations
@@ -44,6 +47,10 @@ def encoded_of(encoder: nn.Module, section: sections.AnyEncoder, values: npt.NDA
             backwards = [cell_of(cell, section) for cell in encoder.backwards]
             layers = [equations.EncoderLayer(*pair) for pair in zip_longest(forwards, backwards)]
             return equations.encode(equations.Encoder(array(encoder.embedding.weight), layers), values.tolist())
+        case TransformerEncoder(), _:
+            reading = [layer_of(layer) for layer in layers_of(encoder.layers)]
+            whole = equations.TransformerEncoder(array(encoder.embedding.weight), reading, norm_of(encoder.norm))
+            return equations.encode_at_once(whole, values.tolist())
         case DenseEncoder(), _:
             z = values[0].astype(np.float64)
             for layer in encoder.layers:
@@ -65,13 +72,67 @@ def source_of(architecture: Architecture, model: EncoderDecoder, batch: Batch, s
         padded = batch.sources[name]
         found.append(encoded_of(encoder, section, padded.values[sentence][: padded.lengths[sentence]]))
     decoder = architecture.section.decoder
-    return equations.side_by_side(found, decoder.layers, 2 if decoder.cell == "lstm" else 1) if found else None
+    two_parts = isinstance(decoder, sections.RecurrentDecoder) and decoder.cell == "lstm"
+    return equations.side_by_side(found, decoder.layers, 2 if two_parts else 1) if found else None
 
 
-def decoder_of(model: EncoderDecoder, section: sections.Model, counts: Sequence[int]) -> equations.Decoder:
+def layer_of(layer: Layer, reading: tuple[equations.Norm, equations.Attention] | None = None) -> equations.TransformerLayer:
+    looking_back, thinking = layer.self_attention, layer.feed_forward
+    matrices = (array(part) for matrix in (thinking.inner, thinking.outer) for part in (matrix.weight, matrix.bias))
+    return equations.TransformerLayer(
+        looking_back=(norm_of(looking_back.norm), multi_head_of(looking_back.attention)),
+        reading=reading,
+        thinking=(norm_of(thinking.norm), equations.FeedForward(*matrices)),
+    )
+
+
+def norm_of(norm: nn.Module) -> equations.Norm:
+    assert isinstance(norm, nn.LayerNorm)
+    return equations.Norm(array(norm.weight), array(norm.bias))
+
+
+def multi_head_of(attention: nn.Module) -> equations.MultiHead:
+    assert isinstance(attention, attentions.MultiHeadAttention)
+    return equations.MultiHead(heads_of(attention), array(attention.to_context.weight), array(attention.to_context.bias))
+
+
+def decoder_of(
+    model: EncoderDecoder, section: sections.Model, counts: Sequence[int]
+) -> equations.Decoder | equations.TransformerDecoder:
     """counts: how many positions each source has."""
-    decoder, copying = model.decoder, model.decoder.copying
-    assert decoder.embedding is not None
+    match model.decoder:
+        case TransformerDecoder() as decoder:
+            return transformer_decoder_of(decoder, counts)
+        case RecurrentDecoder() as decoder:
+            return recurrent_decoder_of(decoder, section, counts)
+        case other:
+            raise TypeError(other)
+
+
+def transformer_decoder_of(decoder: TransformerDecoder, counts: Sequence[int]) -> equations.TransformerDecoder:
+    layers, bridge = list(layers_of(decoder.layers)), decoder.bridge
+    readings: list[tuple[equations.Norm, equations.Attention] | None] = [None] * len(layers)
+    if isinstance(bridge, bridges.CrossAttentionBridge):
+        readings = [
+            (norm_of(norm), equations.Several([multi_head_of(one) for one in by_source.children()], counts, summed=True))
+            for norm, by_source in zip(bridge.norms, bridge.layers, strict=True)
+        ]
+    return equations.TransformerDecoder(
+        E=array(decoder.embedding.weight),
+        layers=[layer_of(layer, reading) for layer, reading in zip(layers, readings, strict=True)],
+        norm=norm_of(decoder.norm),
+        start=start_of(bridge),
+        W=None if decoder.from_context is None else array(decoder.from_context.weight),
+        V=array(decoder.output.weight),
+        b=array(decoder.output.bias),
+        shown=bridge.shown if isinstance(bridge, bridges.CrossAttentionBridge) else (),
+    )
+
+
+def recurrent_decoder_of(decoder: RecurrentDecoder, section: sections.Model, counts: Sequence[int]) -> equations.Decoder:
+    copying = decoder.copying
+    assert isinstance(section.decoder, sections.RecurrentDecoder)
+    assert not isinstance(section.bridge, sections.CrossAttentionBridge)
     attends = section.bridge if isinstance(section.bridge, sections.AttentionBridge) else None
     return equations.Decoder(
         option=section.bridge.kind,
@@ -153,7 +214,7 @@ def attention_of(bridge: bridges.Bridge, counts: Sequence[int]) -> equations.Att
 def one_attention_of(attention: nn.Module) -> equations.Attention:
     match attention:
         case attentions.MultiHeadAttention() as several:
-            return equations.MultiHead(heads_of(several), array(several.to_context.weight), array(several.to_context.bias))
+            return multi_head_of(several)
         case attentions.CoverageAttention() as covering:
             matrices = array(covering.from_query.weight), array(covering.from_memory.weight)
             return equations.Covering(array(covering.energy.weight)[0], *matrices, array(covering.from_coverage))

@@ -1,5 +1,6 @@
 """What holds for every model: one harness over all cells, bridges, attentions and ways to use a context."""
 
+import re
 from collections.abc import Sequence
 from itertools import chain
 
@@ -7,10 +8,18 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from seqloom.data.batches import BoolArray, Padded
+from seqloom.data.batches import Padded
 from seqloom.models.encoder_decoder import EncoderDecoder
 from seqloom.models.stepper import TorchStepper
-from seqloom.recipe.sections import AttentionBridge
+from seqloom.recipe.sections import (
+    AttentionBridge,
+    CrossAttentionBridge,
+    EveryStepBridge,
+    InitialBridge,
+    NoBridge,
+    RecurrentDecoder,
+    TransformerDecoder,
+)
 from seqloom.symbols import BEGIN
 
 from . import equations
@@ -23,7 +32,6 @@ from .architectures import (
     USES,
     Architecture,
 )
-from .grids import COLUMNS, ROWS
 from .harness import (
     ATTENDING,
     EVERY,
@@ -41,6 +49,7 @@ from .harness import (
     item,
     model_of,
     padded_further,
+    real_positions,
     said_of,
     tokens_of,
     whole,
@@ -215,11 +224,6 @@ def test_attention_weights_sum_to_one_and_vanish_on_padding(architecture: Archit
             assert (weights.permute(0, 3, 1, 2)[~padding] > 0).all()
 
 
-def real_positions(source: Padded) -> BoolArray:
-    """[B, S]; a picture has a position for every pixel."""
-    return np.repeat(source.mask, ROWS * COLUMNS, axis=1) if source.values.ndim == 5 else source.mask
-
-
 # --- learning -------------------------------------------------------------------------------------------------------
 
 
@@ -231,10 +235,9 @@ def test_gradients_reach_every_parameter(architecture: Architecture) -> None:
     gradients = torch.autograd.grad(model(batch_for(architecture)).objective, parameters, materialize_grads=True)
     # A key's bias adds the same to all scores of a query, which no softmax can see: its gradient is nothing but rounding. Nor
     # does it matter how a vector is scored, which has one position.
+    unseen = re.compile(r"to_key\.bias$|attentions\.vector|\.vector_\d\.to_(query|key)\.")
     unreached = [
-        name
-        for name, gradient in zip(names, gradients, strict=True)
-        if gradient.abs().max() < 1e-9 and not name.endswith("to_key.bias") and "attentions.vector" not in name
+        name for name, gradient in zip(names, gradients, strict=True) if gradient.abs().max() < 1e-9 and not unseen.search(name)
     ]
     assert unreached == []
 
@@ -294,8 +297,10 @@ def symbols_at(source: Padded, sentence: int) -> list[int | None]:
 
 def test_the_covering_set_covers() -> None:
     seen = list(ARCHITECTURES.values())
-    kinds = {(type(one.section.bridge), one.section.decoder.cell, one.section.decoder.reset) for one in seen}
-    assert len(kinds) == 4 * len(CELLS)
+    recurrent = [(one.section.bridge, one.section.decoder) for one in seen if isinstance(one.section.decoder, RecurrentDecoder)]
+    assert len({(type(bridge), decoder.cell, decoder.reset) for bridge, decoder in recurrent}) == 4 * len(CELLS)
+    transformers = {type(one.section.bridge) for one in seen if isinstance(one.section.decoder, TransformerDecoder)}
+    assert transformers == {NoBridge, InitialBridge, EveryStepBridge, CrossAttentionBridge}
     ways = [one.section.bridge for one in seen if isinstance(one.section.bridge, AttentionBridge)]
     further = {AttentionBridge.model_validate({"attention": kind}).attention for kind in FURTHER_ATTENTIONS.values()}
     uses = {

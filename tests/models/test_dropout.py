@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from seqloom.models.cells import build_cell, unroll
+from seqloom.models.decoders import RecurrentDecoder
 from seqloom.models.dropout import InputDropout, SequenceDropout
 from seqloom.models.encoder_decoder import EncoderDecoder
 from seqloom.recipe import sections
@@ -151,6 +152,7 @@ def test_each_place_has_its_own_rate() -> None:
         architecture_of("lstm", "luong"), {"dropout": 0.1, "input_dropout": 0.2, "output_dropout": 0.3, "locked": True}
     )
     decoder = build_random(architecture).decoder
+    assert isinstance(decoder, RecurrentDecoder)
     found = decoder.input_dropout.vectors, decoder.dropout, decoder.output_dropout
     assert [(one.rate, one.locked) for one in found] == [(0.2, True), (0.1, True), (0.3, True)]
     assert sections.RecurrentDecoder(dropout=0.1).output_rate == sections.RecurrentDecoder(dropout=0.1).input_rate == 0.1

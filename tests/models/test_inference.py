@@ -123,8 +123,8 @@ def test_preparing_leaves_the_model_as_it_was() -> None:
     prepared = prepare_model(model, "fp32")
     assert all(value.data_ptr() == before[name][0] for name, value in model.state_dict().items())
     assert all(torch.equal(value, before[name][1]) for name, value in model.state_dict().items())
-    assert isinstance(prepared.decoder.cells[0], PreparedCell)
-    assert not isinstance(model.decoder.cells[0], PreparedCell)
+    assert isinstance(prepared.decoder.get_submodule("cells.0"), PreparedCell)
+    assert not isinstance(model.decoder.get_submodule("cells.0"), PreparedCell)
 
 
 def test_a_long_source_is_read_like_a_short_one(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -40,7 +40,7 @@ def attention(kind: Settings, *, query: str, into: str, feed: bool = False) -> S
 def model(cell: str, bridge: Settings, size: int = 32) -> Settings:
     return {
         "encoder": {"kind": "text", "cell": cell, "size": size // 2, "embedding": 16},
-        "decoder": {"cell": cell, "size": size, "embedding": 16},
+        "decoder": {"kind": "recurrent", "cell": cell, "size": size, "embedding": 16},
         "bridge": bridge,
     }
 
@@ -104,6 +104,14 @@ def write_greedily(network: EncoderDecoder, batch: Batch, *, longest: int) -> li
     return [row[: row.index(END)] if END in row else row for row in rows]
 
 
+def transformer(layers: int) -> Settings:
+    return {"kind": "transformer", "size": 32, "layers": layers, "heads": 4}
+
+
+def transformers(bridge: str, *, layers: int) -> Settings:
+    return {"encoder": transformer(layers), "decoder": transformer(layers), "bridge": {"kind": bridge}}
+
+
 def in_a_loop(kind: Settings, **terms: float) -> Settings:
     return model("gru", {**attention(kind, query="previous", into="input"), **terms})
 
@@ -132,6 +140,13 @@ FURTHER_LEARNERS = {
     ),
     "into_concatenated": (
         Learner(model("lstm", attention({"kind": "bilinear"}, query="current", into="concatenated")), (3, 6), steps=150),
+        "reverse",
+    ),
+    "transformer": (Learner(transformers("cross_attention", layers=2), (3, 6), steps=180, rate=5e-3), "reverse"),
+    "transformer-every_step": (Learner(transformers("every_step", layers=1), (1, 3), steps=150), "copy"),
+    "transformer-to-gru": (Learner({**at_once(ADDITIVE), "encoder": transformer(1)}, (3, 6), steps=150), "copy"),
+    "gru-to-transformer": (
+        Learner({**model("gru", {"kind": "cross_attention"}), "decoder": transformer(1)}, (3, 6), steps=170),
         "reverse",
     ),
     "inputs_own": (Learner(given("own"), (3, 6), steps=130), "copy"),

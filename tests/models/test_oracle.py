@@ -12,67 +12,74 @@ from seqloom.symbols import BEGIN
 
 from .architectures import Architecture
 from .harness import (
-    LOOKING_AT_TEXT,
-    LOOKING_AT_TEXT_WITH_ONE_HEAD,
-    PLAIN_AND_LOOKING_AT_TEXT,
+    ATTENDING,
+    ATTENDING_WITH_ONE_HEAD,
+    PLAIN_AND_ATTENDING,
     ROUNDED,
-    SOURCE_LENGTHS,
     batch_for,
     continued,
     first_state,
     model_of,
+    real_positions,
     said_of,
     tokens_of,
 )
 
 
-def oracle_for(steps: int, seed: int = 3) -> Oracle:
-    """Random distributions over the real positions of the batch that most tests use."""
+def oracles_for(architecture: Architecture, steps: int, seed: int = 3) -> dict[str, Oracle]:
+    """Random distributions over the real positions of every source, in the batch that most tests use."""
     random = np.random.default_rng(seed)
-    weights = np.zeros((len(SOURCE_LENGTHS), steps, max(SOURCE_LENGTHS)), dtype=np.float32)
-    for sentence, length in enumerate(SOURCE_LENGTHS):
-        weights[sentence, :, :length] = random.dirichlet(np.ones(length), size=steps)
-    return Oracle(weights, np.ones((len(SOURCE_LENGTHS), steps), dtype=np.bool_))
+    oracles = {}
+    for name, source in batch_for(architecture).sources.items():
+        real = real_positions(source)
+        weights = np.zeros((len(real), steps, real.shape[1]), dtype=np.float32)
+        for sentence, length in enumerate(real.sum(axis=1)):
+            weights[sentence, :, :length] = random.dirichlet(np.ones(length), size=steps)
+        oracles[name] = Oracle(weights, np.ones((len(real), steps), dtype=np.bool_))
+    return oracles
 
 
 def told_of(oracle: Oracle) -> Told:
     return Told(torch.from_numpy(oracle.weights), torch.from_numpy(oracle.known))
 
 
-@LOOKING_AT_TEXT
+@ATTENDING
 def test_the_weights_that_come_back_are_the_given_ones_in_every_head(architecture: Architecture) -> None:
     stepper, batch = TorchStepper(model_of(architecture)), batch_for(architecture)
-    oracle = oracle_for(2)
-    state = stepper.start(batch.sources, 3, {architecture.text: oracle})
+    oracles = oracles_for(architecture, 2)
+    state = stepper.start(batch.sources, 3, oracles)
     tokens = np.full((3, 1), BEGIN, dtype=np.int64)
     for time in range(2):
         step = stepper.step(tokens, state)
-        given = oracle.weights[:, time][:, None, None]
-        np.testing.assert_allclose(
-            step.weights[architecture.text], np.broadcast_to(given, step.weights[architecture.text].shape), atol=1e-7
-        )
+        for name, oracle in oracles.items():
+            given = oracle.weights[:, time][:, None, None]
+            np.testing.assert_allclose(step.weights[name], np.broadcast_to(given, step.weights[name].shape), atol=1e-7)
         state = step.state
-    own = stepper.step(tokens, state).weights[architecture.text]  # nothing is said of the third step
-    np.testing.assert_allclose(own.sum(axis=-1), 1, atol=1e-6)
-    assert np.abs(own[:, 0, 0] - oracle.weights[:, 1]).max() > 1e-3
+    own = stepper.step(tokens, state).weights  # nothing is said of the third step
+    for name, oracle in oracles.items():
+        np.testing.assert_allclose(own[name].sum(axis=-1), 1, atol=1e-6)
+        if oracle.weights.shape[-1] > 1:
+            assert np.abs(own[name][:, 0, 0] - oracle.weights[:, 1]).max() > 1e-3
 
 
-@LOOKING_AT_TEXT_WITH_ONE_HEAD  # several look at different places, and an oracle tells them all the same
+@ATTENDING_WITH_ONE_HEAD  # several look at different places, and an oracle tells them all the same
 def test_an_oracle_that_says_what_the_model_would_do_changes_nothing(architecture: Architecture) -> None:
     model, batch, said = model_of(architecture), batch_for(architecture), said_of(architecture)
-    weights = said.weights[architecture.text]
-    told = Told(weights[:, 0].clone(), torch.ones(weights.shape[0], weights.shape[2], dtype=torch.bool))
+    told = {
+        name: Told(weights[:, 0].clone(), torch.ones(weights.shape[0], weights.shape[2], dtype=torch.bool))
+        for name, weights in said.weights.items()
+    }
     state = first_state(model, batch)
-    again = continued(model, tokens_of(batch), replace(state, link=replace(state.link, told={architecture.text: told})))
+    again = continued(model, tokens_of(batch), replace(state, link=replace(state.link, told=told)))
     torch.testing.assert_close(again.log_probs, said.log_probs, atol=1e-9, rtol=0)
 
 
-@PLAIN_AND_LOOKING_AT_TEXT
+@PLAIN_AND_ATTENDING
 def test_a_whole_target_that_is_told_equals_its_steps(architecture: Architecture) -> None:
     model, batch = model_of(architecture), batch_for(architecture)
-    told = told_of(oracle_for(3))
+    told = {name: told_of(oracle) for name, oracle in oracles_for(architecture, 3).items()}
     state = first_state(model, batch)
-    state = replace(state, link=replace(state.link, told={architecture.text: told}))
+    state = replace(state, link=replace(state.link, told=told))
     tokens = tokens_of(batch)
     with torch.inference_mode():
         whole = model.decoder(tokens, state)
@@ -82,27 +89,28 @@ def test_a_whole_target_that_is_told_equals_its_steps(architecture: Architecture
             torch.testing.assert_close(step.features[:, 0], whole.features[:, time], atol=1e-12, rtol=0)
 
 
-@PLAIN_AND_LOOKING_AT_TEXT
+@PLAIN_AND_ATTENDING
 def test_who_is_told_nothing_is_not_disturbed_by_who_is(architecture: Architecture) -> None:
     stepper, batch = TorchStepper(model_of(architecture)), batch_for(architecture)
-    oracle = oracle_for(2)
-    known = oracle.known.copy()
-    known[1] = False
+    known = np.array([[True], [False], [True]]).repeat(2, axis=1)
+    oracles = {name: Oracle(oracle.weights, known) for name, oracle in oracles_for(architecture, 2).items()}
     tokens = np.full((3, 1), BEGIN, dtype=np.int64)
-    told = stepper.step(tokens, stepper.start(batch.sources, 3, {architecture.text: Oracle(oracle.weights, known)}))
+    told = stepper.step(tokens, stepper.start(batch.sources, 3, oracles))
     free = stepper.step(tokens, stepper.start(batch.sources, 3))
-    np.testing.assert_array_equal(told.weights[architecture.text][1], free.weights[architecture.text][1])
+    for name in oracles:
+        np.testing.assert_array_equal(told.weights[name][1], free.weights[name][1])
     np.testing.assert_allclose(told.all()[1], free.all()[1], atol=ROUNDED)
 
 
-@PLAIN_AND_LOOKING_AT_TEXT
+@PLAIN_AND_ATTENDING
 def test_sentences_that_leave_take_their_oracle_along(architecture: Architecture) -> None:
     stepper, batch = TorchStepper(model_of(architecture)), batch_for(architecture)
-    oracle = oracle_for(2)
+    oracles = oracles_for(architecture, 2)
     tokens = np.full((3, 1), BEGIN, dtype=np.int64)
-    state = stepper.step(tokens, stepper.start(batch.sources, 3, {architecture.text: oracle})).state
+    state = stepper.step(tokens, stepper.start(batch.sources, 3, oracles)).state
     left = state.select(np.asarray([0, 2]), np.zeros((2, 2), dtype=np.int64))
-    weights = stepper.step(tokens[[0, 2]].repeat(2, axis=1), left).weights[architecture.text]
-    for row, sentence in enumerate((0, 2)):
-        given = oracle.weights[sentence, 1]
-        np.testing.assert_allclose(weights[row], np.broadcast_to(given, weights[row].shape), atol=1e-7)
+    weights = stepper.step(tokens[[0, 2]].repeat(2, axis=1), left).weights
+    for name, oracle in oracles.items():
+        for row, sentence in enumerate((0, 2)):
+            given = oracle.weights[sentence, 1]
+            np.testing.assert_allclose(weights[name][row], np.broadcast_to(given, weights[name][row].shape), atol=1e-7)

@@ -90,7 +90,7 @@ def test_the_stepper_knows_the_size_of_the_vocabulary() -> None:
 
 def test_a_stepper_drops_nothing_out() -> None:
     section = sections.Model.model_validate(
-        {"encoder": {"kind": "text", "dropout": 0.9, "size": 4}, "decoder": {"dropout": 0.9, "size": 6}}
+        {"encoder": {"kind": "text", "dropout": 0.9, "size": 4}, "decoder": {"kind": "recurrent", "dropout": 0.9, "size": 6}}
     )
     model = EncoderDecoder(section, {"source": SOURCE_SIZE, "target": TARGET_SIZE}).train()
     stepper, batch = TorchStepper(model), batch_for(LUONG)

@@ -1,5 +1,6 @@
 """Encoders of images: a grid of states, a summary, and what is learnt from drawings."""
 
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -36,13 +37,22 @@ BRIDGES: dict[str, dict[str, Any]] = {
     "additive": {"kind": "attention", "attention": {"kind": "additive", "size": 6}, "gate": True},
     "multi_head": {"kind": "attention", "attention": {"kind": "multi_head", "heads": 2, "size": 8}},
     "hard": {"kind": "attention", "attention": {"kind": "hard"}, "query": "current", "into": ["output"]},
+    "cross_attention": {"kind": "cross_attention"},
 }
+RECURRENT = {"kind": "recurrent", "size": 8, "embedding": 4}
+TRANSFORMER = {"kind": "transformer", "size": 8, "heads": 2}
 every_encoder = pytest.mark.parametrize("encoder", ENCODERS.values(), ids=ENCODERS.keys())
-every_bridge = pytest.mark.parametrize("bridge", BRIDGES.values(), ids=BRIDGES.keys())
+MODELS = {
+    f"{bridge}-{encoder}": (ENCODERS[encoder], BRIDGES[bridge])
+    for bridge, encoder in product(BRIDGES, ENCODERS)
+    if bridge != "cross_attention" or "summary" not in ENCODERS[encoder]  # which it would not read
+}
+every_model = pytest.mark.parametrize(("encoder", "bridge"), MODELS.values(), ids=MODELS.keys())
 
 
 def build(encoder: dict[str, Any], bridge: dict[str, Any]) -> EncoderDecoder:
-    section = sections.Model.model_validate({"encoder": encoder, "decoder": {"size": 8, "embedding": 4}, "bridge": bridge})
+    decoder = TRANSFORMER if bridge["kind"] == "cross_attention" else RECURRENT
+    section = sections.Model.model_validate({"encoder": encoder, "decoder": decoder, "bridge": bridge})
     model = EncoderDecoder(section, {"source": (HEIGHT, WIDTH, 3), "target": TARGETS})
     randomise(model)
     return model.double().eval()
@@ -132,8 +142,7 @@ def test_dropout_acts_in_training_alone() -> None:
 # --- contracts ------------------------------------------------------------------------------------------------------
 
 
-@every_encoder
-@every_bridge
+@every_model
 @torch.inference_mode()
 def test_a_batch_equals_its_items_in_training_too(encoder: dict[str, Any], bridge: dict[str, Any]) -> None:
     model, batch = build(encoder, bridge), batch_of(encoder)
@@ -145,8 +154,7 @@ def test_a_batch_equals_its_items_in_training_too(encoder: dict[str, Any], bridg
         assert_close(together[index : index + 1, : alone.shape[1]], alone, atol=1e3 * EXACT, rtol=0)
 
 
-@every_encoder
-@every_bridge
+@every_model
 def test_the_stepper_says_what_the_whole_target_says(encoder: dict[str, Any], bridge: dict[str, Any]) -> None:
     batch = batch_of(encoder)
     stepper = TorchStepper(build(encoder, bridge))
@@ -158,14 +166,13 @@ def test_the_stepper_says_what_the_whole_target_says(encoder: dict[str, Any], br
         real = batch.labels.mask[:, time]
         np.testing.assert_allclose(said[real], expected[real, time], atol=1e-5)
         state = step.state
-    if bridge["kind"] == "attention":
+    if bridge["kind"].endswith("attention"):
         places = LAYOUT.places if encoder["kind"] == "cnn" else 2
         assert step.weights["source"].shape[-1] == places
         np.testing.assert_allclose(step.weights["source"].sum(axis=-1), 1.0, atol=1e-6)
 
 
-@every_encoder
-@every_bridge
+@every_model
 def test_gradients_reach_every_parameter(encoder: dict[str, Any], bridge: dict[str, Any]) -> None:
     model = build(encoder, bridge).train()
     torch.manual_seed(1)
@@ -200,7 +207,7 @@ def test_drawings_are_learnt(bridge: str) -> None:
     torch.manual_seed(1)
     encoder = {"kind": "cnn", "channels": [8, 16], "size": 24, "summary": "pool" if bridge == "attention" else "dense"}
     section = sections.Model.model_validate(
-        {"encoder": encoder, "decoder": {"size": 24, "embedding": 8}, "bridge": {"kind": bridge}}
+        {"encoder": encoder, "decoder": {**RECURRENT, "size": 24, "embedding": 8}, "bridge": {"kind": bridge}}
     )
     network = EncoderDecoder(section, {"source": (SIDE, SIDE, 3), "target": 3 + SHAPES})
     optimiser = torch.optim.Adam(network.parameters(), lr=1e-2)

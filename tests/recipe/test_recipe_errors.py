@@ -137,14 +137,26 @@ UNKNOWN_KEYS = {
     "training: {lr: 1}": f"training.lr: unknown key. Did you mean 'learning_rate'? {TRAINING_KEYS}",
     "learning_rate: 1": f"learning_rate: unknown key. It belongs elsewhere: write `training.learning_rate`. {TOP_KEYS}",
     "epoch: 1": f"epoch: unknown key. Did you mean `training.epochs`? {TOP_KEYS}",
-    "heads: 1": f"heads: unknown key. It belongs elsewhere: write `model.bridge.attention.heads` (kind multi_head). {TOP_KEYS}",
+    "heads: 1": (
+        "heads: unknown key. It belongs elsewhere: write `model.encoder.heads` (kind transformer), `model.decoder.heads` "
+        f"(kind transformer) or `model.bridge.attention.heads` (kind multi_head). {TOP_KEYS}"
+    ),
     "steps: 1": (
         "steps: unknown key. It belongs elsewhere: write `training.steps` or `training.checkpoint.steps`. "
         "Known keys here: data, model, training, search, seed, device."
     ),
+    "model: {decoder: {kind: transformer, cell: gru}}": (
+        "model.decoder.cell: unknown key for kind transformer. It belongs to kind recurrent: change the kind or remove the "
+        "key. Known keys here: kind, size, layers, heads, feed_forward, dropout, inputs, tied."
+    ),
+    "model: {decoder: {kind: transformer}, bridge: {kind: cross_attention, feed: true}}": (
+        "model.bridge.feed: unknown key for kind cross_attention. It belongs to kind attention: change the kind or remove the "
+        "key. Known keys here: kind, weights_of."
+    ),
     "model: {bridge: {heads: 2}}": (
         "model.bridge.heads: unknown key for kind attention. "
-        "It belongs elsewhere: write `model.bridge.attention.heads` (kind multi_head). "
+        "It belongs elsewhere: write `model.bridge.attention.heads` (kind multi_head), `model.encoder.heads` (kind "
+        "transformer) or `model.decoder.heads` (kind transformer). "
         "Known keys here: kind, copy, start, query, into, feed, gate, attention, coverage_loss, doubly_stochastic."
     ),
     "model: {bridge: {attention: {kind: dot, size: 3}}}": (
@@ -193,13 +205,17 @@ CONTRADICTIONS = {
         "model: `start: {dense: 0}` would hand all states side by side, which `summary: flatten` makes of an image, to the "
         "decoder as they are. Use `start: {dense: 1}`, or another `summary`."
     ),
+    "{encoder: {kind: cnn, summary: dense}, decoder: {kind: transformer}}": (
+        "model: `summary: dense` makes one vector of an image, and `bridge: {kind: cross_attention}` reads the states alone. "
+        "Remove `summary`."
+    ),
     "{encoder: {kind: cnn}, decoder: {size: 128, cell: lstm}, bridge: {start: {dense: 0}}}": (
         "model: `start: {dense: 0}` cannot start an lstm decoder, which has two states, from a cnn encoder, which has one. "
         "Use `cell: gru` in the decoder, or `start: {dense: 1}`."
     ),
     "{encoder: {kind: efficientnet_lite0}, bridge: {copy: true}}": (
         "model: `copy: true` copies symbols of the source, and the encoder efficientnet_lite0 reads none. "
-        "Use the encoder text, or remove `copy`."
+        "Use the encoder text or transformer, or remove `copy`."
     ),
     "{encoder: {kind: cnn}, decoder: {tied: all, embedding: 256}}": (
         "model: `tied: all` shares the source's embedding, and a cnn encoder has none. Write `tied: output`."
@@ -251,6 +267,33 @@ CONTRADICTIONS = {
         "model.decoder: `dropout` would act between layers only, as `input_dropout` and `output_dropout` say what happens "
         "elsewhere, and there is one layer. Remove `dropout`, or use more layers."
     ),
+    "decoder: {kind: transformer, heads: 3}": (
+        "model.decoder: 3 heads cannot share a size of 128. Use a number of heads that divides 128, such as 2 or 4."
+    ),
+    "{decoder: {kind: transformer}, bridge: {query: previous}}": (
+        "model: `bridge: {kind: attention}` reads one context a step for the state of a recurrent decoder, and its keys say "
+        "what becomes of it; a transformer decoder reads one in every layer. Write `bridge: {kind: cross_attention}`, or "
+        "`decoder: {kind: recurrent}`."
+    ),
+    "bridge: {kind: cross_attention}": (
+        "model: `bridge: {kind: cross_attention}` reads the source in every layer of a transformer decoder, and this decoder "
+        "is recurrent. Write `bridge: {kind: attention, attention: {kind: multi_head}}`, or `decoder: {kind: transformer}`."
+    ),
+    "{decoder: {kind: transformer}, bridge: {kind: cross_attention, weights_of: 3}}": (
+        "model: `weights_of: 3` names a layer of the decoder, which has 2. Use a number up to 2, last or mean."
+    ),
+    "{encoder: {kind: transformer, size: 64}, decoder: {kind: transformer}, bridge: {kind: initial, start: {dense: 0}}}": (
+        "model: `start: {dense: 0}` hands the encoder's last state (64 wide) to a decoder of size 128 as it is. "
+        "Make the widths agree, or use `start: {dense: 1}`."
+    ),
+    "{encoder: {kind: transformer, size: 256}, decoder: {cell: lstm}, bridge: {kind: initial, start: {dense: 0}}}": (
+        "model: `start: {dense: 0}` cannot start an lstm decoder, which has two states, from a transformer encoder, which has "
+        "one. Use `cell: gru` in the decoder, or `start: {dense: 1}`."
+    ),
+    "{encoder: {kind: transformer}, decoder: {kind: transformer, size: 64, tied: all}}": (
+        "model: `tied: all` needs one embedding width on both sides; the encoder has 128, the decoder 64. "
+        "Write `size: 64` in the encoder, or `tied: output`."
+    ),
     "encoder: null": "model: the bridge attention needs an encoder. Add one, or write `bridge: {kind: none}`.",
 }
 
@@ -287,6 +330,14 @@ def test_running_text_is_read_as_it_is() -> None:
     assert refusal(text) == (
         "r.yaml:2: model.decoder: `inputs: {kind: own}` lets the decoder go its own way from the beginning of an output, and "
         "running text has no beginning. Write `inputs: {kind: teacher}`, or `text: lines` in data."
+    )
+
+
+def test_a_transformer_does_not_read_running_text() -> None:
+    text = "data: {train: a.txt, text: stream}\nmodel: {encoder: null, bridge: {kind: none}, decoder: {kind: transformer}}\n"
+    assert refusal(text) == (
+        "r.yaml:2: model.decoder: a transformer decoder looks back at all that it has read, and running text has no end. "
+        "Write `text: lines` in data, or `decoder: {kind: recurrent}`."
     )
 
 

@@ -14,7 +14,18 @@ from seqloom.recipe import Recipe, choices, differences, jars, parse_recipe, rea
 from seqloom.recipe.problems import check, place_of
 from seqloom.recipe.reading import _fill_kinds
 from seqloom.recipe.schema import ROOT, Option, Slot, item_slot, slots_of
-from seqloom.recipe.sections import Additive, Beam, Dot, Greedy, InitialBridge, MultiHead, NoBridge
+from seqloom.recipe.sections import (
+    Additive,
+    Beam,
+    CrossAttentionBridge,
+    Dot,
+    Greedy,
+    InitialBridge,
+    Model,
+    MultiHead,
+    NoBridge,
+    TransformerDecoder,
+)
 
 DATES = "data: {builtin: dates}\n"
 
@@ -384,6 +395,25 @@ def test_garbage_in_shape_of_a_recipe_is_refused_and_nothing_else(data: Any, key
 def test_attention_defaults_are_the_sections_own() -> None:
     assert plainly(DATES) == Recipe.model_validate({"data": {"builtin": "dates"}})
     assert Additive().kind in choices("model.bridge.attention")
+
+
+@pytest.mark.parametrize(
+    ("shown", "words"), [("last", "of the last"), ("mean", "the mean of all"), (1, "of layer 1")], ids=["last", "mean", "one"]
+)
+def test_a_transformer_is_called_what_it_is(shown: str | int, words: str) -> None:
+    bridge = {"kind": "cross_attention", "weights_of": shown}
+    model = {"encoder": {"kind": "transformer", "layers": 1}, "decoder": {"kind": "transformer"}, "bridge": bridge}
+    assert dict(jars(recipe_from({"data": {"builtin": "dates"}, "model": model})))["model"] == (
+        "A transformer encoder (128 wide, 4 heads) and a transformer decoder (128 wide, 2 layers, 4 heads); "
+        f"every layer of the decoder attends to the source (weights shown: {words})."
+    )
+
+
+def test_a_transformer_decoder_has_the_bridge_that_is_made_for_it() -> None:
+    for decoder in ({"kind": "transformer"}, TransformerDecoder()):
+        recipe = recipe_from({"data": {"builtin": "dates"}, "model": {"decoder": decoder}})
+        assert isinstance(recipe.model.bridge, CrossAttentionBridge)
+    assert isinstance(Model(decoder=TransformerDecoder()).bridge, CrossAttentionBridge)
 
 
 def test_vectors_and_classes_are_called_what_they_are() -> None:

@@ -11,7 +11,7 @@ import torch
 from seqloom.data.batches import Batch, plan_epoch
 from seqloom.data.corpus import Corpus
 from seqloom.data.prepared import PreparedSplit, prepare
-from seqloom.models.decoders import DecoderState
+from seqloom.models.decoding import DecoderState
 from seqloom.models.encoder_decoder import EncoderDecoder, Loss, build_model
 from seqloom.recipe import recipe_from
 from seqloom.runs import RunFolder

@@ -49,25 +49,23 @@ from seqloom.recipe.sections.data import (
     form_of,
     is_lone,
 )
+from seqloom.recipe.sections.inputs import DistributionInputs, Inputs, MixedInputs, NoInputs, OwnInputs, TeacherInputs
 from seqloom.recipe.sections.model import (
     AnyEncoder,
     AttentionBridge,
     Bridge,
+    CrossAttentionBridge,
+    Decoder,
     DenseEncoder,
-    DistributionInputs,
     Encoder,
     EveryStepBridge,
     InitialBridge,
-    Inputs,
-    MixedInputs,
+    LookingBridge,
     Model,
     NoBridge,
-    NoInputs,
-    OwnInputs,
     Recurrence,
     RecurrentDecoder,
     Start,
-    TeacherInputs,
     TextEncoder,
     context_size,
 )
@@ -90,6 +88,7 @@ from seqloom.recipe.sections.training import (
     Training,
     Validation,
 )
+from seqloom.recipe.sections.transformer import Transformer, TransformerDecoder, TransformerEncoder
 from seqloom.recipe.sections.vision import ConvolutionalEncoder, EfficientNetLite0Encoder, GridEncoder, ImageEncoder
 
 __all__ = [
@@ -119,7 +118,9 @@ __all__ = [
     "ConvolutionalEncoder",
     "Cosine",
     "Count",
+    "CrossAttentionBridge",
     "Data",
+    "Decoder",
     "DenseEncoder",
     "DistributionInputs",
     "Dot",
@@ -141,6 +142,7 @@ __all__ = [
     "InverseSqrt",
     "Linear",
     "Local",
+    "LookingBridge",
     "Metric",
     "MixedInputs",
     "Model",
@@ -173,6 +175,9 @@ __all__ = [
     "TextEncoder",
     "TextSource",
     "Training",
+    "Transformer",
+    "TransformerDecoder",
+    "TransformerEncoder",
     "Unigram",
     "Validation",
     "VectorSource",

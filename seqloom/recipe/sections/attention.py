@@ -64,13 +64,18 @@ class MultiHead(Section):
 
     @model_validator(mode="after")
     def _heads_share_the_size(self) -> Self:
-        if self.size % self.heads:
-            near = [n for n in range(1, self.size + 1) if self.size % n == 0 and n <= 2 * self.heads]
-            raise ValueError(
-                f"{self.heads} heads cannot share a size of {self.size}. "
-                f"Use a number of heads that divides {self.size}, such as {' or '.join(map(str, near[-2:]))}"
-            )
+        check_heads(self.heads, self.size)
         return self
+
+
+def check_heads(heads: int, size: int) -> None:
+    """Refuse a number of heads that cannot share a width evenly."""
+    if size % heads:
+        near = [n for n in range(1, size + 1) if size % n == 0 and n <= 2 * heads]
+        raise ValueError(
+            f"{heads} heads cannot share a size of {size}. "
+            f"Use a number of heads that divides {size}, such as {' or '.join(map(str, near[-2:]))}"
+        )
 
 
 Score = Annotated[Dot | Bilinear | Additive | Concat | Projected, Field(discriminator="kind")]

@@ -8,6 +8,8 @@ from pydantic import AfterValidator, Field, model_validator
 
 from seqloom.recipe.sections.attention import Additive, Attention, Dot, Hard, MultiHead, score_of
 from seqloom.recipe.sections.base import Count, Fraction, Named, Positive, Rate, Section
+from seqloom.recipe.sections.inputs import DistributionInputs, Inputs, NoInputs, TeacherInputs
+from seqloom.recipe.sections.transformer import TransformerDecoder, TransformerEncoder
 from seqloom.recipe.sections.vision import ConvolutionalEncoder, EfficientNetLite0Encoder, GridEncoder
 
 
@@ -81,58 +83,6 @@ class TextEncoder(Recurrence):
         return self.size * (2 if self.bidirectional else 1)
 
 
-class DecoderInputs(Section):
-    """What the kinds of inputs share."""
-
-    def own_share(self, step: int) -> float:  # noqa: ARG002 (kinds that change over time need the step)
-        """Which share of the symbols that the decoder reads are its own outputs, at a step of training."""
-        return 0.0
-
-
-class TeacherInputs(DecoderInputs):
-    """The decoder is given the right symbol of the step before (E7)."""
-
-    kind: Literal["teacher"] = "teacher"
-
-
-class OwnInputs(DecoderInputs):
-    """In training, the decoder is given what it wrote itself: the most probable symbol of the step before (E7)."""
-
-    kind: Literal["own"] = "own"
-
-    def own_share(self, step: int) -> float:  # noqa: ARG002
-        """All of them."""
-        return 1.0
-
-
-class MixedInputs(DecoderInputs):
-    """In training, a share of the inputs, drawn by chance, is what the decoder wrote itself (scheduled sampling, E7)."""
-
-    kind: Literal["mixed"] = "mixed"
-    share: Annotated[float, Field(gt=0.0, le=1.0)] = 0.25
-    rise: Count = 0
-    """Over so many steps of training the share grows on a line from nothing."""
-
-    def own_share(self, step: int) -> float:
-        """The share at a step of training."""
-        return self.share * min(1.0, step / self.rise) if self.rise else self.share
-
-
-class DistributionInputs(DecoderInputs):
-    """The decoder is given the distribution of the step before: the mean embedding under it, in prediction too (E7)."""
-
-    kind: Literal["distribution"] = "distribution"
-
-
-class NoInputs(DecoderInputs):
-    """The decoder is given nothing after `begin`, in prediction too: zeros in the place of an embedding (E7)."""
-
-    kind: Literal["none"] = "none"
-
-
-Inputs = Annotated[TeacherInputs | OwnInputs | MixedInputs | DistributionInputs | NoInputs, Field(discriminator="kind")]
-
-
 class DenseEncoder(Section):
     """Reads a vector of numbers with fully connected layers (E11). The decoder sees one position, as wide as `size`."""
 
@@ -155,10 +105,12 @@ class DenseEncoder(Section):
         return self
 
 
-AnyEncoder = TextEncoder | DenseEncoder | ConvolutionalEncoder | EfficientNetLite0Encoder
+AnyEncoder = TextEncoder | TransformerEncoder | DenseEncoder | ConvolutionalEncoder | EfficientNetLite0Encoder
 Encoder = Annotated[AnyEncoder, Field(discriminator="kind")]
 Encoders = Annotated[dict[str, Encoder], AfterValidator(Named)]
 """An encoder for each source, by the source's name."""
+SymbolEncoder = TextEncoder | TransformerEncoder
+"""The encoders that read symbols."""
 
 
 class RecurrentDecoder(Recurrence):
@@ -196,6 +148,9 @@ class RecurrentDecoder(Recurrence):
         return self
 
 
+Decoder = Annotated[RecurrentDecoder | TransformerDecoder, Field(discriminator="kind")]
+
+
 class Start(Section):
     """How the first state comes from the source: `dense: 0` is the identity, else that many dense layers."""
 
@@ -209,14 +164,14 @@ class NoBridge(Section):
 
 
 class InitialBridge(Section):
-    """Option 1 (E3): only the decoder's first state depends on the source."""
+    """Option 1 (E3): only the decoder's first state depends on the source. A transformer's stands before its first symbol."""
 
     kind: Literal["initial"] = "initial"
     start: Start = Start()
 
 
 class EveryStepBridge(Section):
-    """Option 2 (E4): the first state, and the same summary of the source in the cell's input at every step."""
+    """Option 2 (E4): the first state, and the same summary of the source in the decoder's input at every step."""
 
     kind: Literal["every_step"] = "every_step"
     start: Start = Start()
@@ -297,7 +252,19 @@ class AttentionBridge(Pointing):
             )
 
 
-Bridge = Annotated[NoBridge | InitialBridge | EveryStepBridge | AttentionBridge, Field(discriminator="kind")]
+class CrossAttentionBridge(Section):
+    """Every layer of a transformer decoder reads the source by multi-head attention (A9), with the decoder's heads."""
+
+    kind: Literal["cross_attention"] = "cross_attention"
+    weights_of: Literal["last", "mean"] | Positive = "last"
+    """Whose weights are shown: those of the last layer, the mean of all layers, or those of one layer, counted from 1."""
+
+
+Bridge = Annotated[
+    NoBridge | InitialBridge | EveryStepBridge | AttentionBridge | CrossAttentionBridge, Field(discriminator="kind")
+]
+LookingBridge = AttentionBridge | CrossAttentionBridge
+"""The bridges that have weights over source positions."""
 
 
 class Model(Section):
@@ -306,7 +273,7 @@ class Model(Section):
     encoder: Encoder | None = TextEncoder()
     encoders: Encoders | None = None
     """Instead of `encoder`, where there are several sources."""
-    decoder: RecurrentDecoder = RecurrentDecoder()
+    decoder: Decoder = RecurrentDecoder()
     bridge: Bridge = AttentionBridge()
 
     @property
@@ -324,6 +291,16 @@ class Model(Section):
             return {**body, "encoder": None}
         return body
 
+    @model_validator(mode="before")
+    @classmethod
+    def _a_transformer_reads_in_every_layer(cls, body: Any) -> Any:
+        """Give a transformer decoder the bridge that is made for it, if none is named."""
+        if not isinstance(body, dict) or "bridge" in body:
+            return body
+        decoder = body.get("decoder")
+        kind = decoder.get("kind") if isinstance(decoder, dict) else getattr(decoder, "kind", None)
+        return {**body, "bridge": CrossAttentionBridge()} if kind == "transformer" else body
+
     @model_validator(mode="after")
     def _parts_fit(self) -> Self:
         if self.encoders is not None and self.encoder is not None:
@@ -332,6 +309,7 @@ class Model(Section):
             raise ValueError("`encoders` names no source. Give an encoder for each source, or write `encoder` for the only one")
         encoders = self.all_encoders
         _check_tied(encoders, self.decoder)
+        _check_reading(self.decoder, self.bridge)
         if isinstance(self.bridge, NoBridge):
             if encoders:
                 key = "encoder" if self.encoders is None else "encoders"
@@ -340,15 +318,41 @@ class Model(Section):
             return self
         if not encoders:
             raise ValueError(f"the bridge {self.bridge.kind} needs an encoder. Add one, or write `bridge: {{kind: none}}`")
-        _check_start(encoders, self.decoder, self.bridge.start)
-        if isinstance(self.bridge, AttentionBridge):
+        if isinstance(self.bridge, CrossAttentionBridge):
+            _check_summary(encoders)
+        else:
+            _check_start(encoders, self.decoder, self.bridge.start)
+        if isinstance(self.bridge, AttentionBridge) and isinstance(self.decoder, RecurrentDecoder):
             _check_dot(encoders, self.decoder, self.bridge.attention)
             _check_state(encoders, self.decoder, self.bridge)
             _check_copy(encoders, self.decoder, self.bridge)
         return self
 
 
-def _check_language_model(decoder: RecurrentDecoder) -> None:
+def _check_reading(decoder: Decoder, bridge: Bridge) -> None:
+    """Check that the decoder can read the source in the bridge's way."""
+    if isinstance(decoder, TransformerDecoder) and isinstance(bridge, AttentionBridge):
+        raise ValueError(
+            "`bridge: {kind: attention}` reads one context a step for the state of a recurrent decoder, and its keys say what "
+            "becomes of it; a transformer decoder reads one in every layer. Write `bridge: {kind: cross_attention}`, or "
+            "`decoder: {kind: recurrent}`"
+        )
+    if not isinstance(bridge, CrossAttentionBridge):
+        return
+    if not isinstance(decoder, TransformerDecoder):
+        raise ValueError(
+            "`bridge: {kind: cross_attention}` reads the source in every layer of a transformer decoder, and this decoder is "
+            f"{decoder.kind}. Write `bridge: {{kind: attention, attention: {{kind: multi_head}}}}`, or `decoder: {{kind: "
+            "transformer}`"
+        )
+    if isinstance(bridge.weights_of, int) and bridge.weights_of > decoder.layers:
+        raise ValueError(
+            f"`weights_of: {bridge.weights_of}` names a layer of the decoder, which has {decoder.layers}. "
+            f"Use a number up to {decoder.layers}, last or mean"
+        )
+
+
+def _check_language_model(decoder: Decoder) -> None:
     if not decoder.reads_symbols:
         raise ValueError(
             f"`inputs: {{kind: {decoder.inputs.kind}}}` keeps from the decoder which symbols were written, and a language "
@@ -356,7 +360,7 @@ def _check_language_model(decoder: RecurrentDecoder) -> None:
         )
 
 
-def _check_start(encoders: Sequence[AnyEncoder], decoder: RecurrentDecoder, start: Start) -> None:
+def _check_start(encoders: Sequence[AnyEncoder], decoder: Decoder, start: Start) -> None:
     if start.dense > 0:
         return
     if any(isinstance(encoder, GridEncoder) and encoder.summary == "flatten" for encoder in encoders):
@@ -371,7 +375,7 @@ def _check_start(encoders: Sequence[AnyEncoder], decoder: RecurrentDecoder, star
             f"`start: {{dense: 0}}` hands {last} ({width} wide) to a decoder of size "
             f"{decoder.size} as it is. Make the widths agree, or use `start: {{dense: 1}}`"
         )
-    if decoder.cell != "lstm":
+    if not isinstance(decoder, RecurrentDecoder) or decoder.cell != "lstm":
         return
     for encoder in encoders:
         if not isinstance(encoder, TextEncoder):
@@ -383,6 +387,16 @@ def _check_start(encoders: Sequence[AnyEncoder], decoder: RecurrentDecoder, star
             raise ValueError(
                 f"`start: {{dense: 0}}` cannot start an lstm decoder, which has two states, from an encoder of cell "
                 f"{encoder.cell}, which has one. Use `cell: lstm` in the encoder, or `start: {{dense: 1}}`"
+            )
+
+
+def _check_summary(encoders: Sequence[AnyEncoder]) -> None:
+    """Check that nothing is said of summaries, where none is read."""
+    for encoder in encoders:
+        if isinstance(encoder, GridEncoder) and encoder.summary != "pool":
+            raise ValueError(
+                f"`summary: {encoder.summary}` makes one vector of an image, and `bridge: {{kind: cross_attention}}` reads the "
+                "states alone. Remove `summary`"
             )
 
 
@@ -408,11 +422,11 @@ def _check_state(encoders: Sequence[AnyEncoder], decoder: RecurrentDecoder, brid
 def _check_copy(encoders: Sequence[AnyEncoder], decoder: RecurrentDecoder, bridge: AttentionBridge) -> None:
     if not bridge.copy:
         return
-    texts = [encoder for encoder in encoders if isinstance(encoder, TextEncoder)]
+    texts = [encoder for encoder in encoders if isinstance(encoder, SymbolEncoder)]
     if not texts:
         raise ValueError(
             f"`copy: true` copies symbols of the source, and the encoder {encoders[0].kind} reads none. "
-            "Use the encoder text, or remove `copy`"
+            "Use the encoder text or transformer, or remove `copy`"
         )
     if len(texts) > 1:
         raise ValueError("`copy: true` copies symbols of one source, and several encoders read symbols. Remove `copy`")
@@ -428,7 +442,7 @@ def context_size(attention: Attention, memory_size: int) -> int:
     return attention.size if isinstance(attention, MultiHead) else memory_size
 
 
-def _check_tied(encoders: Sequence[AnyEncoder], decoder: RecurrentDecoder) -> None:
+def _check_tied(encoders: Sequence[AnyEncoder], decoder: Decoder) -> None:
     if decoder.tied != "none" and decoder.embedding != decoder.size:
         raise ValueError(
             f"`tied: {decoder.tied}` uses the embedding ({decoder.embedding} wide) as the output layer of a decoder of size "
@@ -436,7 +450,7 @@ def _check_tied(encoders: Sequence[AnyEncoder], decoder: RecurrentDecoder) -> No
         )
     if decoder.tied != "all" or not encoders:
         return
-    texts = [encoder for encoder in encoders if isinstance(encoder, TextEncoder)]
+    texts = [encoder for encoder in encoders if isinstance(encoder, SymbolEncoder)]
     if not texts:
         raise ValueError(
             f"`tied: all` shares the source's embedding, and a {encoders[0].kind} encoder has none. Write `tied: output`"
@@ -444,7 +458,8 @@ def _check_tied(encoders: Sequence[AnyEncoder], decoder: RecurrentDecoder) -> No
     if len(texts) > 1:
         raise ValueError("`tied: all` shares the embedding of one source, and several encoders have one. Write `tied: output`")
     if texts[0].embedding != decoder.embedding:
+        key = "embedding" if isinstance(texts[0], TextEncoder) else "size"
         raise ValueError(
             f"`tied: all` needs one embedding width on both sides; the encoder has {texts[0].embedding}, the decoder "
-            f"{decoder.embedding}. Write `embedding: {decoder.embedding}` in the encoder, or `tied: output`"
+            f"{decoder.embedding}. Write `{key}: {decoder.embedding}` in the encoder, or `tied: output`"
         )

@@ -7,13 +7,15 @@ from pydantic import model_validator
 
 from seqloom.recipe.sections.base import Count, Section
 from seqloom.recipe.sections.data import Data
-from seqloom.recipe.sections.model import AnyEncoder, AttentionBridge, DenseEncoder, Model, TextEncoder
+from seqloom.recipe.sections.model import AnyEncoder, AttentionBridge, DenseEncoder, LookingBridge, Model, TextEncoder
 from seqloom.recipe.sections.search import Beam, Search
 from seqloom.recipe.sections.training import Training
+from seqloom.recipe.sections.transformer import TransformerDecoder, TransformerEncoder
 from seqloom.recipe.sections.vision import ConvolutionalEncoder, EfficientNetLite0Encoder
 
 _READS: dict[type[AnyEncoder], str] = {
     TextEncoder: "text",
+    TransformerEncoder: "text",
     DenseEncoder: "vector",
     ConvolutionalEncoder: "image",
     EfficientNetLite0Encoder: "image",
@@ -121,6 +123,15 @@ class Recipe(Section):
         return self
 
     @model_validator(mode="after")
+    def _running_text_is_not_looked_back_at(self) -> Self:
+        if self.data.text == "stream" and isinstance(self.model.decoder, TransformerDecoder):
+            raise ValueError(
+                "model.decoder: a transformer decoder looks back at all that it has read, and running text has no end. "
+                "Write `text: lines` in data, or `decoder: {kind: recurrent}`"
+            )
+        return self
+
+    @model_validator(mode="after")
     def _the_encoder_reads_what_there_is(self) -> Self:
         for name, encoder in self._readable_pairs():
             source, reads = self.data.sources[name], _READS[type(encoder)]
@@ -157,7 +168,7 @@ class Recipe(Section):
 
     @model_validator(mode="after")
     def _coverage_needs_attention(self) -> Self:
-        if isinstance(self.search, Beam) and self.search.coverage and not isinstance(self.model.bridge, AttentionBridge):
+        if isinstance(self.search, Beam) and self.search.coverage and not isinstance(self.model.bridge, LookingBridge):
             raise ValueError(
                 f"search.coverage: it judges where the model looked, and the bridge {self.model.bridge.kind} does not look. "
                 "Remove `coverage`, or write `bridge: {kind: attention}` in model"

@@ -1,0 +1,187 @@
+"""What every decoder is: a state of rows of beams, symbols in, and what the output layer says of the next ones.
+
+A decoder has one way to read a whole target, `forward`, and one to read a symbol in every row, `step`; both say the same.
+Search, loss and language models know nothing else of it.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import torch
+from torch import Tensor, nn
+
+from seqloom.models.attention import Carry, Chance
+from seqloom.models.bridges import Bridge, Link, Memories
+from seqloom.models.copying import Copying
+from seqloom.models.memory import CellState
+from seqloom.models.multiplying import linear
+from seqloom.recipe import sections
+from seqloom.symbols import UNKNOWN
+
+
+@dataclass(frozen=True)
+class DecoderState:
+    """All that a decoder keeps between two symbols, for B sentences of K rows.
+
+    cells: per layer, leaves [B, K, ...], the first of which is what the layer shows [B, K, D]; feed: what the step before
+    hands to the first cell beside its state, the combined vector [B, K, D] or, concatenated to the state, the context
+    [B, K, C]; carry: what the attentions remember; link: the sources, one row per sentence however many rows the sentence has;
+    given: what a decoder that does not read symbols is given next in their place [B, K, E].
+    """
+
+    cells: tuple[CellState, ...]
+    feed: Tensor | None
+    carry: Mapping[str, Carry]
+    link: Link
+    given: Tensor | None = None
+
+    @property
+    def hidden(self) -> Tensor:
+        """What the last layer shows of its state, [B, K, D]."""
+        return self.cells[-1][0]
+
+    def detached(self) -> "DecoderState":
+        """The same state, through which no gradient flows back. What belongs to sources stays: they have one stretch only."""
+        return replace(self, cells=tuple(tuple(leaf.detach() for leaf in layer) for layer in self.cells))
+
+    def select(self, sentences: Tensor, parents: Tensor, *, regrouped: bool) -> "DecoderState":
+        """Keep the given sentences [B'] and rows of each [B', K']; `regrouped` is False if the sentences stay as they are."""
+
+        def pick(leaf: Tensor) -> Tensor:
+            return leaf[sentences[:, None], parents]
+
+        return DecoderState(
+            cells=tuple(tuple(pick(leaf) for leaf in layer) for layer in self.cells),
+            feed=None if self.feed is None else pick(self.feed),
+            carry={name: tuple(pick(leaf) for leaf in carry) for name, carry in self.carry.items()},
+            link=self.link.select(sentences) if regrouped else self.link,
+            given=None if self.given is None else pick(self.given),
+        )
+
+
+@dataclass(frozen=True)
+class Decoded:
+    """A stretch of decoding.
+
+    features [B, T, O] for the output layer; weights [B, H, T, S] by source; the state after it; chances: what was drawn on the
+    way, of the sources in which positions are drawn.
+    """
+
+    features: Tensor
+    weights: Mapping[str, Tensor]
+    state: DecoderState
+    chances: Mapping[str, Chance]
+
+    @classmethod
+    def joined(cls, steps: Sequence["Decoded"]) -> "Decoded":
+        """Steps one after the other as one stretch."""
+        return cls(
+            features=torch.cat([step.features for step in steps], dim=1),
+            weights={name: torch.cat([step.weights[name] for step in steps], dim=2) for name in steps[0].weights},
+            state=steps[-1].state,
+            chances={name: Chance.joined([step.chances[name] for step in steps]) for name in steps[0].chances},
+        )
+
+
+class Decoder(nn.Module, ABC):
+    """Writes the target one symbol at a time, seeing the sources through a bridge.
+
+    size: D, the width of what every layer shows; inputs: what training gives it of the step before (E7); copying: None if it
+    only writes.
+    """
+
+    size: int
+    inputs: sections.Inputs
+    bridge: Bridge
+    embedding: nn.Embedding
+    output: "Output"
+    copying: Copying | None
+
+    @property
+    @abstractmethod
+    def flows_back(self) -> bool:
+        """Whether what is read at one step changes what a later one computes by more than a constant."""
+
+    @abstractmethod
+    def start(self, memories: Memories, batch_size: int) -> DecoderState:
+        """The state before the first symbol, one row per sentence."""
+
+    @abstractmethod
+    def forward(self, tokens: Tensor, state: DecoderState) -> Decoded:
+        """Read the given symbols [B, T] one after the other from a state of one row per sentence."""
+
+    @abstractmethod
+    def step(self, tokens: Tensor, state: DecoderState) -> Decoded:
+        """Read one symbol in every row, tokens [B, K]; the T of what comes back counts rows. Nothing is left out at random."""
+
+    @torch.no_grad()
+    def with_own_outputs(self, tokens: Tensor, state: DecoderState, share: float) -> Tensor:
+        """The symbols [B, T], a share of those after the first replaced by the most probable ones of the step before (E7).
+
+        They are what the decoder would write, so nothing is left out at random on the way. Choosing has no gradient: training
+        then reads the symbols that were found like any others.
+        """
+        own = torch.rand(tokens.shape, device=tokens.device) < share
+        given = tokens.clone()
+        for time in range(1, tokens.shape[1]):
+            decoded = self.step(given[:, time - 1 : time], state)
+            written = self.log_probs(decoded).argmax(dim=-1)[:, 0]
+            given[:, time] = torch.where(own[:, time], written, tokens[:, time])
+            state = decoded.state
+        return given
+
+    # --- outputs ------------------------------------------------------------------------------------------------------
+
+    def log_probs(self, decoded: Decoded) -> Tensor:
+        """`log p` of all symbols at every step, [B, T, V]; with copying, those that sources alone have behind them."""
+        return self.with_copies(torch.log_softmax(self.output(decoded.features), dim=-1), decoded)
+
+    def with_copies(self, log_probs: Tensor, decoded: Decoded) -> Tensor:
+        """Log-probabilities of writing [B, T, V] become those of writing or copying, if this decoder copies."""
+        if self.copying is None:
+            return log_probs
+        mixed: Tensor = self.copying(log_probs, decoded.features, *_pointing(decoded))
+        return mixed
+
+    def label_log_probs(self, decoded: Decoded, labels: Tensor, *, learning: bool = False) -> Tensor:
+        """`log p` of the labels [B, T]; learning: what a decoder that copies is to make probable."""
+        every = torch.log_softmax(self.output(decoded.features).float(), dim=-1)
+        if self.copying is None:
+            return every.gather(-1, labels[..., None]).squeeze(-1)
+        inside = labels < every.shape[-1]
+        written = every.gather(-1, torch.where(inside, labels, UNKNOWN)[..., None]).squeeze(-1).masked_fill(~inside, -torch.inf)
+        return self.copying.of_labels(written, decoded.features, *_pointing(decoded), labels, learning=learning)
+
+
+def _pointing(decoded: Decoded) -> tuple[Tensor, Tensor]:
+    """Where the steps point, [B, T, S], and the symbols that stand there, [B, S]."""
+    ((name, symbols),) = decoded.state.link.symbols.items()
+    return decoded.weights[name].mean(dim=1), symbols
+
+
+class Output(nn.Module):
+    """Scores of all symbols: `V s_t + b` (E5), or `W_out s + W_att c + b` where the context comes to the output too (A7).
+
+    tied: an embedding whose rows serve as `V`.
+    """
+
+    def __init__(self, size: int, context_size: int, vocabulary_size: int, *, tied: nn.Embedding | None) -> None:
+        super().__init__()
+        self.size = size
+        self.weight = nn.Parameter(torch.empty(vocabulary_size, size)) if tied is None else tied.weight
+        self.attended = nn.Parameter(torch.empty(vocabulary_size, context_size)) if context_size else None
+        self.bias = nn.Parameter(torch.zeros(vocabulary_size))
+        if tied is None:
+            nn.init.xavier_uniform_(self.weight)
+        if self.attended is not None:
+            nn.init.xavier_uniform_(self.attended)
+
+    def joined(self) -> tuple[Tensor, Tensor]:
+        """The layer as one matrix [V, O], for features [s; c] or s alone, and its bias [V]."""
+        matrix = self.weight if self.attended is None else torch.cat([self.weight, self.attended], dim=1)
+        return matrix, self.bias
+
+    def forward(self, features: Tensor) -> Tensor:
+        """Features [..., O] -> logits [..., V]."""
+        return linear(features, *self.joined())

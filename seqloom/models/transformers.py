@@ -1,0 +1,118 @@
+"""Transformers: layers in which positions read one another by attention, and the encoder that is made of them.
+
+The attention is the one that bridges use to read a source (A9). Here the source is the sequence itself, so that queries, keys
+and values all come from the same states. Every part of a layer adds to what it was given: `x + part(norm(x))`.
+"""
+
+from collections.abc import Iterator
+
+import torch
+from torch import Tensor, nn
+
+from seqloom.models.attention import MultiHeadAttention
+from seqloom.models.dropout import SequenceDropout
+from seqloom.models.embeddings import at_positions, build_embedding
+from seqloom.models.memory import Layout, Memory
+from seqloom.models.multiplying import Linear
+from seqloom.recipe import sections
+from seqloom.symbols import UNKNOWN
+
+
+class SelfAttention(nn.Module):
+    """`MultiHead(norm(x), norm(x))`: what each position reads in others."""
+
+    def __init__(self, section: sections.Transformer) -> None:
+        super().__init__()
+        self.norm = nn.LayerNorm(section.size)
+        self.attention = MultiHeadAttention(section.size, section.size, heads=section.heads, size=section.size)
+
+    def forward(self, states: Tensor, mask: Tensor) -> Tensor:
+        """What states [B, S, D] read that see all positions of the mask [B, S]."""
+        normed = self.norm(states)
+        return self.attention.read_unseen(normed, *self.attention.remember(normed), seen=mask[:, None, None])
+
+    def remember(self, states: Tensor) -> tuple[Tensor, Tensor]:
+        """Keys and values of states [..., D], for later positions to look back at."""
+        return self.attention.remember(self.norm(states))
+
+    def look_back(self, states: Tensor, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """What T states of K rows [B, K * T, D] read that see themselves and what came before.
+
+        keys, values [B, K, t, D]: of what came before; they come back longer by the states' own.
+        """
+        batch, rows, before, size = keys.shape
+        normed = self.norm(states).view(batch, rows, -1, size)
+        own_keys, own_values = self.attention.remember(normed)
+        keys, values = torch.cat([keys, own_keys], dim=2), torch.cat([values, own_values], dim=2)
+        steps = normed.shape[2]
+        seen = None
+        if before and steps > 1:  # torch's own causal mask knows of nothing that came before
+            seen = torch.ones(steps, before + steps, dtype=torch.bool, device=states.device).tril(before)[None, None]
+        read = self.attention.read_unseen(
+            normed.flatten(0, 1), keys.flatten(0, 1), values.flatten(0, 1), seen=seen, causal=not before and steps > 1
+        )
+        return read.view_as(states), keys, values
+
+
+class FeedForward(nn.Module):
+    """`W_2 relu(W_1 norm(x) + b_1) + b_2`: what each position makes of what it has read."""
+
+    def __init__(self, section: sections.Transformer) -> None:
+        super().__init__()
+        self.norm = nn.LayerNorm(section.size)
+        self.inner = Linear(section.size, section.feed_forward_size)
+        self.outer = Linear(section.feed_forward_size, section.size)
+        for matrix in (self.inner, self.outer):
+            nn.init.xavier_uniform_(matrix.weight)
+            nn.init.zeros_(matrix.bias)
+
+    def forward(self, states: Tensor) -> Tensor:
+        """States [..., D]."""
+        read: Tensor = self.outer(torch.relu(self.inner(self.norm(states))))
+        return read
+
+
+class Layer(nn.Module):
+    """Attention to other positions of the sequence, and the feed-forward part. Between the two a decoder reads its sources."""
+
+    def __init__(self, section: sections.Transformer) -> None:
+        super().__init__()
+        self.self_attention = SelfAttention(section)
+        self.feed_forward = FeedForward(section)
+
+
+def layers_of(stack: nn.ModuleList) -> Iterator[Layer]:
+    """The layers of an encoder or a decoder, from the first to the last."""
+    for layer in stack:
+        if not isinstance(layer, Layer):
+            raise TypeError(layer)
+        yield layer
+
+
+class TransformerEncoder(nn.Module):
+    """Reads symbols all at once: embeddings that know their positions, layer upon layer, and a last norm.
+
+    The mean over real positions is the summary, and the only last state: there is no position that has read more than others.
+    """
+
+    layout: Layout | None = None
+
+    def __init__(self, section: sections.TransformerEncoder, vocabulary_size: int) -> None:
+        super().__init__()
+        self.memory_size = self.summary_size = section.memory_size
+        self.embedding = build_embedding(vocabulary_size, section.embedding)
+        self.dropout = SequenceDropout(section.dropout, locked=False)
+        self.layers = nn.ModuleList(Layer(section) for _ in range(section.layers))
+        self.norm = nn.LayerNorm(section.size)
+
+    def forward(self, symbols: Tensor, lengths: Tensor) -> Memory:
+        """Symbols [B, S], lengths [B] -> Memory. All that lies outside the vocabulary is unknown alike."""
+        mask = torch.arange(symbols.shape[1], device=symbols.device) < lengths[:, None]
+        known = torch.where(symbols < self.embedding.num_embeddings, symbols, UNKNOWN)
+        states: Tensor = self.dropout(at_positions(self.embedding(known), 0))
+        for layer in layers_of(self.layers):
+            states = states + self.dropout(layer.self_attention(states, mask))
+            states = states + self.dropout(layer.feed_forward(states))
+        states = self.norm(states)
+        summary = states.masked_fill(~mask[..., None], 0.0).sum(dim=1) / lengths.clamp(min=1)[:, None]
+        return Memory(states, mask, summary, ((summary,),), symbols)

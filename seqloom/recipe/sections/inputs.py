@@ -1,0 +1,62 @@
+"""What a decoder is given of the step before (E7)."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from seqloom.recipe.sections.base import Count, Section
+
+
+class DecoderInputs(Section):
+    """What the kinds of inputs share."""
+
+    def own_share(self, step: int) -> float:  # noqa: ARG002 (kinds that change over time need the step)
+        """Which share of the symbols that the decoder reads are its own outputs, at a step of training."""
+        return 0.0
+
+
+class TeacherInputs(DecoderInputs):
+    """The decoder is given the right symbol of the step before (E7)."""
+
+    kind: Literal["teacher"] = "teacher"
+
+
+class OwnInputs(DecoderInputs):
+    """In training, the decoder is given what it wrote itself: the most probable symbol of the step before (E7)."""
+
+    kind: Literal["own"] = "own"
+
+    def own_share(self, step: int) -> float:  # noqa: ARG002
+        """All of them."""
+        return 1.0
+
+
+class MixedInputs(DecoderInputs):
+    """In training, a share of the inputs, drawn by chance, is what the decoder wrote itself (scheduled sampling, E7)."""
+
+    kind: Literal["mixed"] = "mixed"
+    share: Annotated[float, Field(gt=0.0, le=1.0)] = 0.25
+    rise: Count = 0
+    """Over so many steps of training the share grows on a line from nothing."""
+
+    def own_share(self, step: int) -> float:
+        """The share at a step of training."""
+        return self.share * min(1.0, step / self.rise) if self.rise else self.share
+
+
+class DistributionInputs(DecoderInputs):
+    """The decoder is given the distribution of the step before: the mean embedding under it, in prediction too (E7)."""
+
+    kind: Literal["distribution"] = "distribution"
+
+
+class NoInputs(DecoderInputs):
+    """The decoder is given nothing after `begin`, in prediction too: zeros in the place of an embedding (E7)."""
+
+    kind: Literal["none"] = "none"
+
+
+Inputs = Annotated[TeacherInputs | OwnInputs | MixedInputs | DistributionInputs | NoInputs, Field(discriminator="kind")]
+
+SymbolInputs = Annotated[TeacherInputs | OwnInputs | MixedInputs, Field(discriminator="kind")]
+"""The kinds that give it symbols."""
