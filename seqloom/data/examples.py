@@ -5,11 +5,10 @@ Everything streams: no file is ever held in memory. Nothing is dropped: what can
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
 from typing import Literal
 
 from seqloom.data.formats import Format, stream_examples, stream_text
-from seqloom.data.records import Example, Origin, Problem
+from seqloom.data.records import Example, GroupedExample, Origin, Problem
 from seqloom.data.tables import FIRST_TWO
 from seqloom.data.vectors import ONE_TEXT
 from seqloom.errors import DataError
@@ -74,4 +73,7 @@ def grouped(examples: Iterable[Example]) -> list[Example]:
     found: dict[tuple[object, ...], list[Example]] = {}
     for example in examples:
         found.setdefault((*example.sources.items(), *example.features), []).append(example)
-    return [replace(one, others=tuple(other.target or "" for other in others)) for one, *others in found.values()]
+    return [
+        GroupedExample(one.sources, one.target, one.origin, one.weight, one.features, tuple(o.target or "" for o in others))
+        for one, *others in found.values()
+    ]
