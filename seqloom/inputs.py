@@ -6,6 +6,7 @@ from os import PathLike, fspath
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from seqloom.data.batches import Padded
 from seqloom.data.examples import Example, Origin
@@ -17,7 +18,7 @@ from seqloom.data.vectors import as_text, parse_vector
 from seqloom.data.vocabulary import Encoded, Vocabulary
 from seqloom.errors import DataError, UsageError
 from seqloom.predictions import Alignment, FloatArray
-from seqloom.recipe.sections import AnySource, Data, FileSource, TextSource, VectorSource
+from seqloom.recipe.sections import AnySource, Data, FileSource, ImageSource, TextSource, VectorSource
 
 Input = str | PathLike[str] | Mapping[str, Any] | Example
 """What one may ask a prediction for: the one source, a mapping of sources and perhaps `features`, or an example."""
@@ -144,6 +145,17 @@ class Reader:
             for one in chosen:  # several may be opened at once: say which it is
                 _open_alone(frontend, one.files[name], one.example.origin)
             raise
+
+    def pixels(self, read: ReadExample) -> dict[str, npt.NDArray[np.uint8]]:
+        """The images of an example as models see them, [height, width, 3] by the source's name, to be shown beside outputs."""
+        found = {}
+        for name, media in read.files.items():
+            source = self.sources[name]
+            if isinstance(source, ImageSource):
+                from seqloom.data.images import ImagePixels
+
+                found[name] = ImagePixels(*source.height_and_width, source.fit).array(media)
+        return found
 
     def positions(self, read: ReadExample, unit: Unit) -> Positions:
         """The positions of the source that an oracle speaks of."""

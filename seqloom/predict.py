@@ -30,6 +30,7 @@ from seqloom.search.ensembles import Ensemble, EnsembleState
 from seqloom.search.fusion import Fused, FusedState
 from seqloom.search.settings import Request, longest_outputs
 from seqloom.symbols import UNKNOWN
+from seqloom.views.exhibits import Exhibit, Picture
 
 Told = str | Sequence[Any] | npt.NDArray[np.floating] | Entry | None
 """What one may say of where to look, for one input: an alignment, a list of distributions, or nothing. See `data.oracles`."""
@@ -194,6 +195,11 @@ class Predictor:
         """Examples of a data set, without the features that training never saw: they count as absent, as in preparation."""
         known = self._reader.known_features
         return [replace(one, features=tuple(feature for feature in one.features if feature in known)) for one in examples]
+
+    def exhibit(self, given: Input, prediction: Prediction, *, label: str = "") -> Exhibit:
+        """A prediction with the images that it is about, as the model saw them, for views. given: what was asked for."""
+        pixels = self._reader.pixels(self._reader.read(self._reader.example_of(given, 0)))
+        return Exhibit(prediction, {name: Picture(array) for name, array in pixels.items()}, label)
 
     def _encode_targets(self, texts: Sequence[str], sources: Sequence[ReadExample]) -> list[IntArray]:
         vocabulary = self.vocabularies[TARGET]

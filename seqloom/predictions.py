@@ -31,6 +31,12 @@ class Alignment:
         averaged: FloatArray = self.weights.mean(axis=0)
         return averaged
 
+    def as_json(self) -> dict[str, Any]:
+        """The alignment as JSON-ready data: the weights averaged over heads, and the grid of a picture."""
+        grid = {} if self.grid is None else {"grid": list(self.grid)}
+        weights = np.round(self.mean.astype(np.float64), 5).tolist()
+        return {**grid, "symbols": list(self.symbols), "weights": weights}
+
 
 @dataclass(frozen=True)
 class Candidate:
@@ -49,7 +55,7 @@ class Candidate:
     finished: bool = True
 
     def as_json(self) -> dict[str, Any]:
-        """The candidate as JSON-ready data; alignments as nested lists averaged over heads."""
+        """The candidate as JSON-ready data."""
         return {
             "text": self.text,
             "score": self.score,
@@ -57,14 +63,8 @@ class Candidate:
             "tokens": list(self.tokens),
             "log_probs": list(self.log_probs),
             "finished": self.finished,
-            "alignment": {name: _alignment_json(one) for name, one in self.alignment.items()},
+            "alignment": {name: one.as_json() for name, one in self.alignment.items()},
         }
-
-
-def _alignment_json(one: Alignment) -> dict[str, Any]:
-    weights = np.round(one.mean.astype(np.float64), 5).tolist()
-    grid = {} if one.grid is None else {"grid": list(one.grid)}
-    return {"symbols": list(one.symbols), **grid, "weights": weights}
 
 
 @dataclass(frozen=True)

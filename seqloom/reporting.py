@@ -38,12 +38,17 @@ def collect_report(path: Path, *, most: int = 2000, progress: Callable[[int], No
     names = evaluation.telling
     margins = intervals(items, names)
     chosen = run.recipe.training.validation.metric
+    asked = {id(prediction): example for prediction, example in zip(predictions, examples, strict=True)}
     ranked = _ranked(examples, predictions, sentence_scores(items, _ranking(chosen, names)))
     return views.Report(
         title=path.name,
         summary=dict(jars(run.recipe))["task"],
         facts=_facts(run, len(examples), split),
-        notes=[*_notes(run), *(f"Not shown: {names}. Reason: {reason}." for names, reason in evaluation.unsaid.items())],
+        notes=[
+            *_notes(run),
+            *(f"Not shown: {names}. Reason: {reason}." for names, reason in evaluation.unsaid.items()),
+            *(f"Not computed: {name}. Reason: {reason}." for name, reason in evaluation.absent.items()),
+        ],
         metrics=[views.Metric(name, evaluation.metrics[name], margins[name], evaluation.signatures[name]) for name in names],
         panels=_panels(run, names),
         validation=_validation_rows(run, names),
@@ -51,7 +56,7 @@ def collect_report(path: Path, *, most: int = 2000, progress: Callable[[int], No
         classes=evaluation.classes,
         best=ranked[:_EXTREMES],
         worst=ranked[-_EXTREMES:][::-1],
-        maps=[one.prediction for one in _varied(ranked, _MAPS)],
+        maps=[predictor.exhibit(asked[id(one.prediction)], one.prediction) for one in _varied(ranked, _MAPS)],
         recipe_text=to_yaml(run.recipe),
     )
 
@@ -95,7 +100,7 @@ def _examples(run: RunFolder, most: int | None) -> tuple[str, list[Example]]:
 
 def _ranking(chosen: str, names: Sequence[str]) -> str:
     """The metric that tells good outputs from bad ones: the recipe's own if it can, else the finest that can."""
-    return next(name for name in (chosen, "cer", *names) if name in names)
+    return next(name for name in (chosen, "cer", "cider", *names) if name in names)
 
 
 def _ranked(examples: Sequence[Example], predictions: Sequence[Prediction], scores: Sequence[float]) -> list[views.Example]:

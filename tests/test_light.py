@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-ABSENT = ("torch", "matplotlib", "sacrebleu", "rapidfuzz", "babel", "pyarrow", "tensorboard")
+ABSENT = ("torch", "matplotlib", "sacrebleu", "rapidfuzz", "pycocoevalcap", "babel", "pyarrow", "tensorboard")
 WITHOUT_EXTRAS = f"""
 import sys
 

@@ -9,7 +9,8 @@ from seqloom.errors import UsageError
 
 if TYPE_CHECKING:
     from seqloom.data.doctor import Diagnosis
-    from seqloom.recipe.sections import Files
+    from seqloom.data.picture_checks import Pictures
+    from seqloom.recipe.sections import Files, ImageSource
 
 _COLOURS = {"error": "red", "warning": "yellow", "note": "dim"}
 
@@ -79,7 +80,17 @@ def _of_recipe(path: str) -> "Diagnosis":
         columns=data.columns,
         maximum_length=data.maximum_length,
         sources=data.sources,
+        further=[_pictures(name, source) for name, source in data.file_sources.items()],
     )
+
+
+def _pictures(name: str, source: "ImageSource") -> "Pictures":
+    """The check of what an image source names."""
+    from seqloom.data.media import MediaFinder
+    from seqloom.data.picture_checks import Pictures
+
+    height, width = source.height_and_width
+    return Pictures(MediaFinder(source).find, height=height, width=width, source=name)
 
 
 def _show(diagnosis: "Diagnosis") -> None:

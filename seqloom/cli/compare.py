@@ -23,11 +23,14 @@ def compare(
     Figures are of the validation at each run's best step; they compare only where the data is the same. Then follows
     where the recipes differ.
     """
+    from seqloom.metrics import HIGHER_IS_BETTER
     from seqloom.recipe import differences
     from seqloom.runs import RunFolder
 
     opened = [RunFolder.open(Path(run)) for run in runs]
-    rows = [_facts(run) for run in opened]
+    bests = [_best_validation(run) for run in opened]
+    names = [name for name in HIGHER_IS_BETTER if name == "loss" or any(name in best for best in bests)]
+    rows = [_facts(run, best, names) for run, best in zip(opened, bests, strict=True)]
     differing = {str(run.path): differences(opened[0].recipe, run.recipe) for run in opened[1:]}
     if json:
         print_json({"runs": rows, "differences": differing})
@@ -53,12 +56,14 @@ def compare(
         console.print("\nThese runs were trained on different data: their validation figures do not compare.", style="yellow")
 
 
-def _facts(run: "RunFolder") -> dict[str, Any]:
-    from seqloom.metrics import HIGHER_IS_BETTER
+def _best_validation(run: "RunFolder") -> dict[str, Any]:
+    """What was measured at the run's best step; nothing before the first validation."""
+    best_step = (run.counters() or {}).get("best_step")
+    return next((record for record in run.metrics() if record["kind"] == "validation" and record["step"] == best_step), {})
 
+
+def _facts(run: "RunFolder", best: dict[str, Any], names: list[str]) -> dict[str, Any]:
     counters = run.counters() or {}
-    records = [record for record in run.metrics() if record["kind"] == "validation"]
-    best: dict[str, Any] = next((record for record in records if record["step"] == counters.get("best_step")), {})
     weights = run.load_weights()[0] if best else {}
     return {
         "run": str(run.path),
@@ -67,7 +72,7 @@ def _facts(run: "RunFolder") -> dict[str, Any]:
         "steps": counters.get("step", 0),
         "best_step": counters.get("best_step", 0),
         "minutes": round(counters.get("seconds", 0.0) / 60, 2),
-        **{name: best.get(name) for name in HIGHER_IS_BETTER},
+        **{name: best.get(name) for name in names},
     }
 
 

@@ -1,6 +1,8 @@
 """`seqloom evaluate`."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 from seqloom.cli.options import (
     BatchSize,
@@ -28,6 +30,13 @@ if TYPE_CHECKING:
 
     from seqloom.classes import Classes
 
+MetricsOption = Annotated[
+    str | None,
+    typer.Option(
+        "--metrics", metavar="NAME,...", help="Which metrics, instead of those that suit the data. See docs/metrics.md."
+    ),
+]
+
 
 def evaluate(
     run: Run,
@@ -40,6 +49,7 @@ def evaluate(
     precision: PrecisionOption = PredictionPrecision.FP32,
     shortlist: Shortlist = None,
     batch_size: BatchSize = 64,
+    metrics: MetricsOption = None,
     json: Json = False,
 ) -> None:
     """Measure a model on pairs, in all and by source length.
@@ -49,10 +59,12 @@ def evaluate(
         seqloom evaluate runs/words held-out.tsv --columns source=2,target=1 --json
         seqloom evaluate runs/words --fuse runs/language-model --weight 0.3
         seqloom evaluate runs/words --precision int8
+        seqloom evaluate runs/summaries --metrics rouge_1,rouge_2,rouge_l
 
     Exact match; symbol, character and word error rates; BLEU and chrF: all in percent. A phoneme error rate is the symbol
-    error rate; the g2p field's "WER" is 100 - exact match. Where every target is one symbol, a class, exact match is the
-    accuracy; a table says which classes are found and which are confused.
+    error rate; the g2p field's "WER" is 100 - exact match. Where sources have several references, what papers on captions
+    print instead: BLEU-1 to BLEU-4, METEOR, ROUGE-L and CIDEr-D. Where every target is one symbol, a class, exact match is
+    the accuracy; a table says which classes are found and which are confused.
     """
     from seqloom.cli.searching import choose_search
     from seqloom.cli.texts import is_text_run
@@ -60,12 +72,13 @@ def evaluate(
 
     if is_text_run(run):
         raise UsageError(f"{run}: is a language model, which has no outputs to compare. Use: seqloom score {run} FILE")
+    names = _parse_metrics(metrics)
     predictor = open_predictor([run], fuse, weight, precision=precision, shortlist=shortlist)
     search = choose_search(predictor.recipe.search, beam={"width": beam})
     examples = given_examples(predictor, file, columns, format, to_judge=True)
     with progress_bar("evaluating", len(examples)) as advance:
         predictions = predictor.predict(examples, search=search, batch_size=batch_size, progress=advance)
-    evaluation = measure(predictor.items(examples, predictions))
+    evaluation = measure(predictor.items(examples, predictions), names)
     if json:
         fusion = {} if predictor.fusion_weight is None else {"fusion_weight": predictor.fusion_weight}
         print_json({**evaluation.as_json(), **fusion})
@@ -84,11 +97,28 @@ def evaluate(
         table.add_row(name, *(f"{values[name]:.2f}" for values in (evaluation.metrics, *evaluation.by_length)))
     console = open_console()
     console.print(table)
-    notes = {name: evaluation.signatures[name] for name in evaluation.telling}
-    for name, note in {**notes, **{names: f"not shown: {reason}" for names, reason in evaluation.unsaid.items()}}.items():
+    notes = [
+        *((name, evaluation.signatures[name]) for name in evaluation.telling),
+        *((several, f"not shown: {reason}") for several, reason in evaluation.unsaid.items()),
+        *((name, f"not computed: {reason}") for name, reason in evaluation.absent.items()),
+    ]
+    for name, note in notes:
         console.print(f"{name}: {note}", style="dim", highlight=False, markup=False, soft_wrap=True)
     if evaluation.classes is not None:
         _print_classes(console, evaluation.classes)
+
+
+def _parse_metrics(text: str | None) -> list[str] | None:
+    """`bleu_4,cider` as names, each of which exists; None if not given."""
+    from seqloom.metrics.names import ALL, unknown
+
+    if text is None:
+        return None
+    names = [name.strip() for name in text.split(",")]
+    for name in names:
+        if name not in ALL:
+            raise UsageError(f"--metrics: {unknown(name, ALL)}")
+    return list(dict.fromkeys(names))
 
 
 _MOST_CLASSES = 20

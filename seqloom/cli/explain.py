@@ -6,15 +6,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from seqloom.cli.options import BeamWidth, Feature, Json, OracleUnit, OracleUnitOption, Run, print_json
+from seqloom.cli.options import BeamWidth, Feature, Json, OracleUnit, OracleUnitOption, print_json
 from seqloom.errors import UsageError
 
 if TYPE_CHECKING:
     from seqloom.data.oracles import Entry
+    from seqloom.views import Exhibit
 
 
 def explain(
-    run: Run,
+    runs: Annotated[
+        list[str], typer.Argument(metavar="RUN...", help="A run folder; several are shown beside each other, to compare them.")
+    ],
     text: Annotated[
         str,
         typer.Argument(
@@ -45,30 +48,34 @@ def explain(
     Examples:
         seqloom explain runs/demo "le 3 mai 1979" --out map.html
         seqloom explain runs/demo "2009年12月31日" --feature ja --out map.png
+        seqloom explain runs/soft runs/hard "le 3 mai 1979" --out both.html
         seqloom explain runs/hindi "Main ghar ja raha hoon" --oracle "0-0 4-1 2-2 3-2 1-3"
         seqloom explain runs/captions dog.jpg --out dog.html
         seqloom explain runs/questions '{"image": "dog.jpg", "question": "what colour is it?"}'
         seqloom explain runs/book "To be, or not to be" --out next.html
         seqloom explain runs/book "To be, or not to be" --units top --out units.html
 
-    HTML shows all outputs of the beam to choose from, and values when one points at a cell. With --oracle the weights are
+    HTML shows all outputs of the beam to choose from, and values when one points at a cell. Several runs get the same
+    input and stand beside each other, with how each sees the source. With --oracle the weights are
     those that you hand in, as in `predict`, and the output is what the model says to them. For a language model (.html or
     .json): what it expected at every symbol, or with --units what hidden units show; top: the most selective ones.
     """
     from seqloom.cli.texts import is_text_run
 
-    if is_text_run(run):
+    if any(is_text_run(run) for run in runs):
+        if len(runs) > 1:
+            raise UsageError("runs beside each other have to read a source, and a language model reads none. Explain it alone")
         if beam is not None or feature or oracle is not None:
             raise UsageError(
                 "--beam, --feature and --oracle are for models that read a source; this one is a language model. Leave them out"
             )
-        explain_text(run, text, out, units, json=json)
+        explain_text(runs[0], text, out, units, json=json)
         return
     if units is not None:
         raise UsageError("--units is for language models; this run reads a source. Leave it out")
     told = None if oracle is None else _entries(oracle)
-    source = _source(run, text, feature or [])
-    _explain_source(run, source, out, beam, {"oracle": told, "oracle_unit": oracle_unit.value}, json=json)
+    source = _source(runs[0], text, feature or [])
+    _explain_source(runs, source, out, beam, {"oracle": told, "oracle_unit": oracle_unit.value}, json=json)
 
 
 def _source(run: str, text: str, features: list[str]) -> dict[str, Any]:
@@ -102,27 +109,42 @@ def _entries(oracle: str) -> "list[Entry]":
 
 
 def _explain_source(
-    run: str, source: dict[str, Any], out: Path, beam: int | None, wishes: dict[str, Any], *, json: bool
+    runs: list[str], source: dict[str, Any], out: Path, beam: int | None, wishes: dict[str, Any], *, json: bool
 ) -> None:
+    from seqloom.views import MissingFontWarning, write_map
+
+    exhibits = [_exhibit(run, source, beam, wishes, labelled=len(runs) > 1) for run in runs]
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", MissingFontWarning)
+        written = write_map(exhibits, out)
+    for warning in caught:
+        if issubclass(warning.category, MissingFontWarning):
+            typer.echo(f"seqloom: {warning.message}", err=True)
+    predictions = [one.prediction for one in exhibits]
+    if len(runs) == 1:
+        body, lines = predictions[0].as_json(), [predictions[0].text]
+    else:
+        said = list(zip(runs, predictions, strict=True))
+        body = {"predictions": [{"run": run, **one.as_json()} for run, one in said]}
+        lines = [f"{run}: {one.text}" for run, one in said]
+    if json:
+        print_json({**body, "written": str(written)})
+    else:
+        typer.echo("\n".join([*lines, str(written)]))
+
+
+def _exhibit(run: str, source: dict[str, Any], beam: int | None, wishes: dict[str, Any], *, labelled: bool) -> "Exhibit":
+    """What one run says; labelled: with the run's name and how it sees the source, to be told from others."""
     from seqloom.cli.searching import choose_search
     from seqloom.predict import Predictor
+    from seqloom.recipe import bridge_words
     from seqloom.recipe.sections import Beam
-    from seqloom.views import MissingFontWarning, write_map
 
     predictor = Predictor.load(run)
     search = choose_search(predictor.recipe.search, beam={"width": beam})
     nbest = search.width if isinstance(search, Beam) else 1
     prediction = predictor.predict([source], search=search, nbest=nbest, **wishes)[0]
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", MissingFontWarning)
-        written = write_map(prediction, out)
-    for warning in caught:
-        if issubclass(warning.category, MissingFontWarning):
-            typer.echo(f"seqloom: {warning.message}", err=True)
-    if json:
-        print_json({**prediction.as_json(), "written": str(written)})
-    else:
-        typer.echo(f"{prediction.text}\n{written}")
+    return predictor.exhibit(source, prediction, label=f"{run}: {bridge_words(predictor.recipe)}" if labelled else "")
 
 
 # --- language models ------------------------------------------------------------------------------------------------

@@ -117,8 +117,11 @@ def examine(
     columns: Columns = FIRST_TWO,
     maximum_length: int = 500,
     sources: Mapping[str, Source] = ONE_TEXT,
+    further: Iterable[Check] = (),
 ) -> Diagnosis:
-    """Examine the files of each split (`train`, `validation`, `test`). sources: what they are, by name.
+    """Examine the files of each split (`train`, `validation`, `test`).
+
+    sources: what they are, by name. further: checks of what sources stand for.
 
     What a file holds never raises, however bad it is. A file that is not there does, as does a question that makes no sense.
     """
@@ -134,7 +137,7 @@ def examine(
         name: stream_examples(splits[name], format=format, columns=columns, report=collect, sources=sources) for name in ordered
     }
     sides = (*(name for name, source in sources.items() if isinstance(source, TextSource)), TARGET)
-    checks: list[Check] = [*patterns(), NormalForms(), UnseenCharacters(), Copies(), Headers()]
+    checks: list[Check] = [*patterns(), NormalForms(), UnseenCharacters(), Copies(), Headers(), *further]
     ledgers = {name: _read_split(name, stream, checks, sides) for name, stream in streams.items()}
 
     findings = [*_refused(problems), *compare(ledgers, maximum_length)]

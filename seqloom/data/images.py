@@ -13,14 +13,15 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from threading import Lock
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import numpy.typing as npt
 
+from seqloom.data.media import Media, MediaError
 from seqloom.data.records import abbreviated
 from seqloom.data.threads import in_order
-from seqloom.errors import DataError, MissingExtraError
+from seqloom.errors import MissingExtraError
 
 if TYPE_CHECKING:
     from PIL.Image import Image as PillowImage
@@ -45,30 +46,16 @@ Pixels = npt.NDArray[np.uint8]
 _SPARE = 2
 """How many times larger than asked for a JPEG is decoded at least, so that resizing has something to average."""
 
+_ORIENTATION = 0x0112
+_LYING = (5, 6, 7, 8)
+"""EXIF's number of what says how a picture was held, and its values for pictures that lie on their side."""
+
 # Pillow warns of large pictures, which are refused here anyway. Python's filters of warnings belong to the whole process, so
 # only one thread may change them at a time.
 _header_lock = Lock()
 
 
-class Media(Protocol):
-    """A file that is read as a whole, wherever it lies."""
-
-    @property
-    def name(self) -> str:
-        """What people call it."""
-        ...
-
-    def read(self) -> bytes:
-        """Its content."""
-        ...
-
-    @property
-    def content_hash(self) -> str:
-        """The same for files of the same content, whatever their names."""
-        ...
-
-
-class ImageProblem(DataError):  # noqa: N818
+class ImageProblem(MediaError):  # noqa: N818
     """A file that cannot be used as a picture. The text begins with its name; `code` is stable."""
 
     def __init__(self, text: str, code: Trouble = "undecodable-picture") -> None:
@@ -99,9 +86,21 @@ def check_header(media: Media) -> str | None:
     try:
         with _problems_of(media.name):
             _opened(media)
-    except ImageProblem as problem:
+    except MediaError as problem:
         return str(problem)
     return None
+
+
+def whole_size(media: Media) -> tuple[int, int]:
+    """Width and height of a picture as it is shown, after decoding all of it. Raises `ImageProblem` if that fails."""
+    _require_pillow()
+    with _problems_of(media.name):
+        image = _opened(media)
+        width, height = image.size
+        lies = image.getexif().get(_ORIENTATION, 1) in _LYING
+        image.draft(None, (1, 1))  # At a fraction of the size, a file is read to its end all the same.
+        _as_rgb(image)
+    return (height, width) if lies else (width, height)
 
 
 @dataclass(frozen=True)
@@ -135,7 +134,7 @@ class ImagePixels:
 
     def array(self, media: Media) -> Pixels:
         """The pixels of one picture."""
-        return np.asarray(self._fitted(open_image(media, at_least=_SPARE * max(self.height, self.width))))
+        return np.array(self._fitted(open_image(media, at_least=_SPARE * max(self.height, self.width))))
 
     def _fitted(self, image: "PillowImage") -> "PillowImage":
         from PIL import Image
@@ -145,7 +144,9 @@ class ImagePixels:
                 return _resized(image, self.width, self.height)
             case "crop":
                 scale = min(image.width / self.width, image.height / self.height)
-                left, top = (image.width - scale * self.width) / 2, (image.height - scale * self.height) / 2
+                # Rounding must not lead out of the picture.
+                left = max(0.0, (image.width - scale * self.width) / 2)
+                top = max(0.0, (image.height - scale * self.height) / 2)
                 return _resized(image, self.width, self.height, box=(left, top, image.width - left, image.height - top))
             case "pad":
                 scale = max(image.width / self.width, image.height / self.height)
@@ -200,7 +201,7 @@ def _problems_of(name: str) -> Iterator[None]:
     """Say in a sentence why a picture cannot be decoded, whatever the decoder stumbled over."""
     try:
         yield
-    except (DataError, MemoryError):
+    except (MediaError, MemoryError):
         raise
     except Exception as problem:  # Pillow's decoders raise what they meet: OSError, ValueError, SyntaxError, struct.error ...
         if "truncated" in str(problem).lower():

@@ -181,6 +181,12 @@ def _bridge(recipe: Recipe) -> str:
             return f"{looks}, {' and '.join(uses)}{feed}{copied}"
 
 
+def bridge_words(recipe: Recipe) -> str:
+    """Say briefly how the decoder sees the source: what tells models apart that are shown beside each other."""
+    bridge = recipe.model.bridge
+    return _attention(bridge.attention) if isinstance(bridge, AttentionBridge) else _bridge(recipe)
+
+
 def _inputs(section: Inputs) -> str:
     """What the decoder is given of the step before, unless it is the right symbol."""
     match section:

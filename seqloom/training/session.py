@@ -17,7 +17,7 @@ from seqloom.data.media import Frontend
 from seqloom.data.media_store import MediaStore, StoredFrontend
 from seqloom.data.prepared import TARGET, Prepared, PreparedSplit, prepare
 from seqloom.errors import DataError, RecipeError, RunError, UsageError
-from seqloom.metrics import silence
+from seqloom.metrics import NotComputedError, absence, silence
 from seqloom.models.encoder_decoder import EncoderDecoder, build_model
 from seqloom.models.frontends import build_frontends
 from seqloom.models.weights import choose_device
@@ -47,6 +47,7 @@ def train(recipe: Recipe | Mapping[str, Any] | str | Path, out: str | Path, *, d
     """Train a recipe into a run folder, from the start or from where an unfinished run stopped."""
     watched = display or SilentDisplay()
     wanted = with_absolute_paths(_recipe(recipe))
+    _require_metric(wanted)
     path = Path(out)
     there = RunFolder.open(path) if RunFolder.exists_at(path) else None
     if there is not None:
@@ -214,6 +215,12 @@ def _judge(recipe: Recipe, prepared: Prepared, frontends: Mapping[str, Frontend]
         examples = grouped(examples)
     stored = {name: StoredFrontend(frontend, MediaStore(frontend)) for name, frontend in frontends.items()}
     return PairJudge(recipe, prepared, list(islice(examples, recipe.training.validation.examples)), stored)
+
+
+def _require_metric(recipe: Recipe) -> None:
+    metric = recipe.training.validation.metric
+    if reason := absence(metric):
+        raise NotComputedError(f"training.validation.metric is {metric}, but {reason}")
 
 
 def _silent_metric(recipe: Recipe, judge: Judge) -> str:

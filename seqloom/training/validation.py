@@ -1,7 +1,7 @@
 """Judging a model while it is trained: loss, metrics, samples, and whether it uses its source at all."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
@@ -14,7 +14,7 @@ from seqloom.data.examples import Example
 from seqloom.data.media import Frontend
 from seqloom.data.prepared import Prepared, PreparedSplit
 from seqloom.language import LanguageModel
-from seqloom.metrics import evaluate
+from seqloom.metrics import SLOW, Item, NotComputedError, evaluate, usual
 from seqloom.models.encoder_decoder import EncoderDecoder
 from seqloom.models.stepper import TorchStepper
 from seqloom.predict import Predictor
@@ -91,10 +91,14 @@ class PairJudge:
         predictor = Predictor([opened])
         examples = predictor.tolerant(self.examples)
         predictions = predictor.predict(examples, search=_greedy(self.recipe))
-        evaluation = evaluate(predictor.items(examples, predictions))
+        chosen = self.recipe.training.validation.metric
+        items = predictor.items(examples, predictions)
+        evaluation = evaluate(items, _judged_by(items, chosen))
+        if chosen in evaluation.absent:
+            raise NotComputedError(f"training.validation.metric is {chosen}, but {evaluation.absent[chosen]}")
         model.train()
         samples = [(prediction, example.target or "") for prediction, example in zip(predictions, examples, strict=True)]
-        silent = frozenset(evaluation.silent) - {self.recipe.training.validation.metric}
+        silent = frozenset(evaluation.silent) - {chosen}
         return Judgement({"loss": loss, **evaluation.metrics}, shuffled, samples[:_SAMPLES], silent)
 
 
@@ -118,6 +122,12 @@ class TextJudge:
         model.train()
         values = {"loss": loss, "perplexity": math.exp(min(loss, 700.0)), "bits_per_symbol": loss / math.log(2)}
         return Judgement(values, math.nan, [], texts=texts)
+
+
+def _judged_by(items: Sequence[Item], chosen: str) -> list[str]:
+    """The metrics that suit the data and cost little, and the one that decides."""
+    names: list[str] = [name for name in usual(items) if name not in SLOW]
+    return names if chosen in ("loss", *names) else [*names, chosen]
 
 
 def _plan(split: PreparedSplit, recipe: Recipe) -> BatchPlan:

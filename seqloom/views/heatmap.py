@@ -11,16 +11,20 @@ from typing import Any
 import numpy as np
 
 from seqloom.predictions import Alignment, Candidate, Prediction
+from seqloom.views.chosen import chosen_sources, probability
+from seqloom.views.exhibits import Exhibit, Shown, as_exhibit
 from seqloom.views.graphemes import utf16_offsets
 from seqloom.views.labels import Label, clean
 from seqloom.views.layout import Layout, arrange, column_labels, row_labels
+from seqloom.views.looks import LIGHTING, look, look_data
 from seqloom.views.page import asset, embedded, foreign, number, page, text
 from seqloom.views.segments import output_spans, segments
-from seqloom.views.svg import cell_inset, probability, static_drawing
+from seqloom.views.strips import pictured, plan_strip
+from seqloom.views.svg import cell_inset, static_drawing
 from seqloom.views.theme import LEVELS, drawing_style, page_variables
 
-STYLES = ("map.css",)
-SCRIPTS = ("map.js",)
+STYLES = ("map.css", "look.css")
+SCRIPTS = ("elements.js", "look.js", "map.js")
 EMPTY = "\u2205"
 
 _SCALE = 10_000
@@ -32,35 +36,50 @@ _NO_ATTENTION = (
 )
 
 
-def to_html(prediction: Prediction, title: str) -> str:
+def to_html(shown: Shown, title: str) -> str:
     """One prediction as a self-contained page."""
-    return several_to_html([prediction], title)
+    return several_to_html([shown], title)
 
 
-def several_to_html(predictions: Sequence[Prediction], title: str) -> str:
-    """Predictions one below the other as a self-contained page."""
-    body = f"<main><h1 dir=auto>{text(title)}</h1>{''.join(component(one) for one in predictions)}</main>"
+def several_to_html(shown: Sequence[Shown], title: str) -> str:
+    """Predictions as a self-contained page: one below the other, or beside each other if they have labels to compare."""
+    exhibits = [as_exhibit(one) for one in shown]
+    components = "".join(component(one) for one in exhibits)
+    beside = len(exhibits) > 1 and all(one.label for one in exhibits)
+    content = f'<div class="beside">{components}</div>' if beside else components
+    body = f"<main><h1 dir=auto>{text(title)}</h1>{content}</main>"
     return page(title, body, styles=STYLES, scripts=SCRIPTS)
 
 
-def to_fragment(prediction: Prediction) -> str:
+def to_fragment(shown: Shown) -> str:
     """Give the map with its style and script, for `_repr_html_` of a notebook. Without scripts it stays a drawing."""
     css = page_variables() + drawing_style() + "".join(asset(name) for name in STYLES)
     code = "".join(asset(name) for name in SCRIPTS)
-    return f'<div class="seqloom"><style>{css}</style>{component(prediction)}<script>{code}</script></div>'
+    return f'<div class="seqloom"><style>{css}</style>{component(shown, compact=True)}<script>{code}</script></div>'
 
 
-def component(prediction: Prediction) -> str:
-    """Make the map alone. The page around it must carry STYLES and SCRIPTS."""
+def component(shown: Shown, *, compact: bool = False) -> str:
+    """Make the map alone. The page around it must carry STYLES and SCRIPTS. compact: pictures as strips only."""
+    exhibit = as_exhibit(shown)
+    prediction, best = exhibit.prediction, exhibit.prediction.best
     attention = any(one.alignment for one in prediction.candidates)
-    note, legend = ("", _legend()) if attention else (f'<p class="note">{_NO_ATTENTION}</p>', "")
+    heading = foreign(exhibit.label, "whose", "h2") if exhibit.label else ""
+    strips = [plan_strip(best, name, exhibit.pictures.get(name)) for name in pictured(best)]
     return (
-        '<section class="seqloom-map">'
-        f"{_texts(prediction)}{_candidates(prediction)}{note}"
-        '<div class="controls"></div>'
-        f'<div class="plot"><div class="scroll">{static_drawing(prediction.best)}</div></div>'
-        f"{legend}{embedded(_data(prediction))}</section>"
+        f'<section class="seqloom-map">{heading}{_texts(prediction)}{_candidates(prediction)}'
+        f"{'' if attention else f'<p class=note>{_NO_ATTENTION}</p>'}"
+        f'<div class="controls"></div>{"".join(look(one, compact=compact) for one in strips)}'
+        f"{_plot(best)}{embedded(_data(exhibit))}</section>"
     )
+
+
+def _plot(candidate: Candidate) -> str:
+    """The heat map of the first source that is no picture, if there is one."""
+    drawn = [name for name in chosen_sources(candidate, None) if name not in pictured(candidate)]
+    if not drawn:
+        return ""
+    legend = "" if drawn[0] is None else _legend()
+    return f'<div class="plot"><div class="scroll">{static_drawing(candidate, drawn[0])}</div></div>{legend}'
 
 
 def _texts(prediction: Prediction) -> str:
@@ -104,29 +123,39 @@ def _legend() -> str:
     return '<div class="legend"><span>weight</span><span>0</span><i></i><span>1</span></div>'
 
 
-def _data(prediction: Prediction) -> dict[str, Any]:
-    names = list(dict.fromkeys(name for one in prediction.candidates for name in one.alignment))
+def _data(exhibit: Exhibit) -> dict[str, Any]:
+    candidates = exhibit.prediction.candidates
+    names = list(dict.fromkeys(name for one in candidates for name in one.alignment))
+    lighting = {"lighting": LIGHTING} if any(pictured(one) for one in candidates) else {}
     return {
         "scale": _SCALE,
         "levels": LEVELS,
+        **lighting,
         "sources": [clean(name) for name in names],
-        "candidates": [_candidate_data(one, prediction, names) for one in prediction.candidates],
+        "candidates": [_candidate_data(one, exhibit, names) for one in candidates],
     }
 
 
-def _candidate_data(candidate: Candidate, prediction: Prediction, names: Sequence[str]) -> dict[str, Any]:
+def _candidate_data(candidate: Candidate, exhibit: Exhibit, names: Sequence[str]) -> dict[str, Any]:
     rows = row_labels(candidate)
-    maps = [_map_data(rows, candidate.alignment.get(name), prediction.sources.get(name, "")) for name in names]
+    maps = [_map_data(candidate, rows, name, exhibit) for name in names]
     return {
         "text": clean(candidate.text),
         "rows": [_label_data(one) for one in rows],
         "probabilities": [round(probability(one), 4) for one in candidate.log_probs],
         "output": _output_segments(candidate),
-        "maps": maps or [_map_data(rows, None, "")],
+        "maps": maps or [_heat_map_data(rows, None, "")],
     }
 
 
-def _map_data(rows: Sequence[Label], alignment: Alignment | None, source: str) -> dict[str, Any]:
+def _map_data(candidate: Candidate, rows: Sequence[Label], name: str, exhibit: Exhibit) -> dict[str, Any]:
+    alignment = candidate.alignment.get(name)
+    if alignment is None or alignment.grid is None:
+        return _heat_map_data(rows, alignment, exhibit.prediction.sources.get(name, ""))
+    return {"heads": _heads(alignment), **look_data(candidate, alignment, exhibit.pictures.get(name))}
+
+
+def _heat_map_data(rows: Sequence[Label], alignment: Alignment | None, source: str) -> dict[str, Any]:
     columns = column_labels(alignment)
     return {
         "columns": [_label_data(one) for one in columns],

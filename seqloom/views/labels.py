@@ -86,6 +86,22 @@ def estimated_width(text: str) -> float:
     return sum(_character_width(character) for character in text)
 
 
+def wrapped(text: str, ems: float) -> list[str]:
+    """Break a text into lines of about this width: between words, and inside of one that is longer than a line."""
+    lines = [""]
+    for word in text.split():
+        joined = f"{lines[-1]} {word}".lstrip()
+        if estimated_width(joined) <= ems:
+            lines[-1] = joined
+            continue
+        lines.append("")
+        for start, end in clusters(word):
+            if lines[-1] and estimated_width(lines[-1] + word[start:end]) > ems:
+                lines.append("")
+            lines[-1] += word[start:end]
+    return lines if lines[0] or len(lines) == 1 else lines[1:]
+
+
 def _character_width(character: str) -> float:
     category = unicodedata.category(character)
     if category in ("Mn", "Me", "Cf"):

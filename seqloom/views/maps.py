@@ -7,71 +7,84 @@ from pathlib import Path
 from typing import Any
 
 from seqloom.errors import UsageError
-from seqloom.predictions import Candidate, Prediction
 from seqloom.runs import write_file
+from seqloom.views.exhibits import Exhibit, Shown, as_exhibit
 from seqloom.views.heatmap import several_to_html
 from seqloom.views.labels import shortened
-from seqloom.views.png import to_png
-from seqloom.views.svg import to_svg
+from seqloom.views.png import several_to_png
+from seqloom.views.strips import pictured
+from seqloom.views.svg import several_to_svg
 
 JSON_VERSION = 1
 """Raised when a field of the JSON form changes its meaning or goes away; new fields do not count."""
 
-Predictions = Prediction | Sequence[Prediction]
+Predictions = Shown | Sequence[Shown]
 
 
 def write_map(predictions: Predictions, path: str | Path, *, title: str = "") -> Path:
     """Write the attention of one or several predictions as .html, .svg, .png or .json, and return the path.
 
-    HTML and JSON hold any number of predictions; SVG and PNG show the best output of one. The default title is the source.
+    A prediction about a picture is given as an `Exhibit`, with its pixels. SVG and PNG show the best outputs; of heat maps,
+    they show those of one prediction, or of one input given to several models. The default title is the source.
     """
     path = Path(path)
-    listed = [predictions] if isinstance(predictions, Prediction) else list(predictions)
+    listed = [predictions] if isinstance(predictions, Shown) else list(predictions)
     if not listed:
         raise UsageError(f"{path}: expected at least one prediction to draw, got none.")
-    write_file(path, _form(path)(listed, path, title or _default_title(listed)))
+    exhibits = [as_exhibit(one) for one in listed]
+    write_file(path, _form(path)(exhibits, path, title or _default_title(exhibits)))
     return path
 
 
 def to_json(predictions: Predictions) -> str:
-    """Write the prediction as `predict --json` prints it, plus a version; several under `predictions`."""
-    if isinstance(predictions, Prediction):
-        content = predictions.as_json()
+    """Write the prediction as `predict --json` prints it, plus a version; several under `predictions`, with their labels."""
+    if isinstance(predictions, Shown):
+        content = _content(as_exhibit(predictions))
     else:
-        content = {"predictions": [one.as_json() for one in predictions]}
+        content = {"predictions": [_content(as_exhibit(one)) for one in predictions]}
     return json.dumps(_finite({"version": JSON_VERSION, **content}), ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def _form(path: Path) -> Callable[[list[Prediction], Path, str], bytes]:
+def _content(exhibit: Exhibit) -> dict[str, Any]:
+    label = {"label": exhibit.label} if exhibit.label else {}
+    return {**label, **exhibit.prediction.as_json()}
+
+
+def _form(path: Path) -> Callable[[list[Exhibit], Path, str], bytes]:
     match path.suffix.lower():
         case ".html":
-            return lambda predictions, _, title: several_to_html(predictions, title).encode("utf-8")
+            return lambda exhibits, _, title: several_to_html(exhibits, title).encode("utf-8")
         case ".json":
-            return lambda predictions, _, __: to_json(predictions[0] if len(predictions) == 1 else predictions).encode("utf-8")
+            return lambda exhibits, _, __: to_json(exhibits[0] if len(exhibits) == 1 else exhibits).encode("utf-8")
         case ".svg":
-            return lambda predictions, path, title: to_svg(_only(predictions, path), title=title).encode("utf-8")
+            return lambda exhibits, path, title: several_to_svg(_one_input(exhibits, path), title=title).encode("utf-8")
         case ".png":
-            return lambda predictions, path, title: to_png(_only(predictions, path), title=title)
+            return lambda exhibits, path, title: several_to_png(_one_input(exhibits, path), title=title)
         case ending:
             got = f"the ending '{ending}'" if ending else "no ending"
             raise UsageError(f"{path}: expected a file name that ends in .html, .svg, .png or .json, got {got}.")
 
 
-def _only(predictions: list[Prediction], path: Path) -> Candidate:
-    if len(predictions) > 1:
+def _one_input(exhibits: list[Exhibit], path: Path) -> list[Exhibit]:
+    if not _share_input(exhibits):
         raise UsageError(
-            f"{path}: an {path.suffix} file shows one prediction, got {len(predictions)}. "
+            f"{path}: an {path.suffix} file shows one input, got {len(exhibits)}. "
             "Write .html, which holds them all, or a file for each."
         )
-    return predictions[0].best
+    return exhibits
 
 
-def _default_title(predictions: list[Prediction]) -> str:
-    if len(predictions) > 1:
-        return f"Attention for {len(predictions)} inputs"
-    first = predictions[0]
-    source = next(iter(first.sources.values()), "")
-    return f"{shortened(source, 60)} \u2192 {shortened(first.text, 60)}"
+def _share_input(exhibits: list[Exhibit]) -> bool:
+    return all(one.prediction.sources == exhibits[0].prediction.sources for one in exhibits)
+
+
+def _default_title(exhibits: list[Exhibit]) -> str:
+    if not _share_input(exhibits):
+        return f"Attention for {len(exhibits)} inputs"
+    first = exhibits[0].prediction
+    source = shortened(", ".join(first.sources.values()), 60)
+    # Strips and comparisons have each output below them, so only a single heat map names it in its title.
+    return source if len(exhibits) > 1 or pictured(first.best) else f"{source} \u2192 {shortened(first.text, 60)}"
 
 
 def _finite(value: Any) -> Any:

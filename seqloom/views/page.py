@@ -14,7 +14,7 @@ from seqloom.views.theme import drawing_style, page_variables
 def page(title: str, body: str, *, styles: Sequence[str] = (), scripts: Sequence[str] = ()) -> str:
     """Make a whole HTML document. styles and scripts name files in `assets`; body is trusted markup."""
     css = page_variables() + drawing_style() + "".join(asset(name) for name in ("page.css", *styles))
-    code = "".join(f"<script>{asset(name)}</script>" for name in scripts)
+    code = f"<script>{''.join(asset(name) for name in scripts)}</script>" if scripts else ""
     return (
         '<!doctype html>\n<html lang="en" class="seqloom"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'

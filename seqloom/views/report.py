@@ -8,6 +8,7 @@ from seqloom.predictions import Prediction
 from seqloom.views import heatmap
 from seqloom.views.charts import Panel, bar_chart, line_chart, spoken
 from seqloom.views.differences import marked_pair
+from seqloom.views.exhibits import Shown
 from seqloom.views.page import foreign, number, page, text
 
 _RANGE = ("from", "to", "count")
@@ -38,10 +39,10 @@ class Report:
     """All that a report shows; whatever is empty is left out.
 
     facts: label and value, such as the size of the model. panels: charts over training. validation: one row per validation,
-    as a table. by_length: rows with `from`, `to`, `count` and one value in 0-100 per metric. classes: which are found and
+    as a table. by_length: rows with `from`, `to`, `count` and one value per metric. classes: which are found and
     which are confused, where outputs are classes. best and worst: examples.
-    maps: predictions whose attention is shown. texts: what a language model wrote, each below a caption. recipe_text: the
-    resolved recipe. notes: sentences at the top.
+    maps: predictions whose attention is shown; those about pictures as exhibits, with their pixels. texts: what a language
+    model wrote, each below a caption. recipe_text: the resolved recipe. notes: sentences at the top.
     """
 
     title: str
@@ -55,7 +56,7 @@ class Report:
     classes: Classes | None = None
     best: Sequence[Example] = ()
     worst: Sequence[Example] = ()
-    maps: Sequence[Prediction] = ()
+    maps: Sequence[Shown] = ()
     texts: Sequence[tuple[str, str]] = ()
     recipe_text: str = ""
 
@@ -71,7 +72,7 @@ def to_html(report: Report) -> str:
             _section("Quality by source length", _charts(_by_length(report.by_length))),
             _section("Worst outputs", _examples(report.worst)),
             _section("Best outputs", _examples(report.best)),
-            _section("Attention", "".join(heatmap.component(one) for one in report.maps)),
+            _section("Attention", "".join(heatmap.component(one, compact=True) for one in report.maps)),
             _section("What it writes", "".join(_written(*one) for one in report.texts)),
             _section("Recipe", _recipe(report.recipe_text)),
         )

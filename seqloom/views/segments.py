@@ -4,6 +4,7 @@ A page shows source and output as whole strings, so that the browser shapes them
 range is a run of whole clusters: where a symbol ends inside a cluster, the cluster belongs to both neighbours.
 """
 
+import string
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -59,6 +60,18 @@ def output_spans(text: str, tokens: Sequence[str]) -> list[Span] | None:
         spans.append(span)
         position = span[1]
     return spans if not text[position:].strip() else None
+
+
+def surrounding_word(text: str, span: Span) -> str:
+    """Give the whole word of the text in which a span lies; nothing for an empty span."""
+    start, end = span
+    if not text[start:end].strip():
+        return ""
+    while start > 0 and not text[start - 1].isspace():
+        start -= 1
+    while end < len(text) and not text[end].isspace():
+        end += 1
+    return text[start:end].strip(string.whitespace + string.punctuation)
 
 
 def _next_span(text: str, position: int, token: str) -> Span | None:

@@ -1,72 +1,111 @@
-"""Heat maps as SVG. Labels stay text, so whatever shows the file shapes every script by itself."""
+"""Heat maps and strips of pictures as SVG."""
 
-import math
-from html import escape
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
-from seqloom.errors import UsageError
-from seqloom.predictions import Alignment, Candidate, FloatArray
-from seqloom.views.labels import Label, clean
+from seqloom.predictions import Candidate, FloatArray
+from seqloom.views.chosen import chosen_sources, chosen_weights, probability
+from seqloom.views.exhibits import Exhibit, Picture
+from seqloom.views.labels import Label, clean, estimated_width, wrapped
 from seqloom.views.layout import CAPTION, COVERAGE, GAP, Layout, arrange, column_labels, row_labels
-from seqloom.views.theme import LEVELS, drawing_style, level
+from seqloom.views.shapes import document, label_text, rectangle, text_line
+from seqloom.views.strips import plan_strip, strip_svg
+from seqloom.views.theme import LEVELS, level
 
 LEGEND = 34.0
 _MARGIN = 12.0
 _TITLE = 30.0
+_LEAST_WIDTH = 400.0
+HEADING = 18.0
+NOTE_SIZE, NOTE_LINE = 11.0, 18.0
+
+NO_ATTENTION = "This model has no attention; only probabilities can be shown."
 
 
-def to_svg(candidate: Candidate, *, source: str | None = None, head: int | None = None, title: str = "") -> str:
-    """One output's attention as a whole SVG file.
+class _Panel(NamedTuple):
+    """A piece of a drawing. shades: it needs the legend of shades. notes: what else is to be said at the foot, once."""
 
-    source: draw only this one of several sources. head: draw this head (from 0) instead of the mean. Without attention, the
-    drawing shows the probabilities and says so.
+    width: float
+    height: float
+    body: str
+    shades: bool = False
+    notes: Sequence[str] = ()
+
+
+def to_svg(
+    candidate: Candidate,
+    *,
+    source: str | None = None,
+    head: int | None = None,
+    title: str = "",
+    pictures: Mapping[str, Picture] | None = None,
+) -> str:
+    """One output's attention as a whole SVG file: a heat map for each source, a strip for one that is a picture.
+
+    source: draw only this one of several sources. head: draw this head (from 0) instead of the mean. pictures: by source
+    name. Without attention, the drawing shows the probabilities and says so.
     """
-    names = chosen_sources(candidate, source)
-    panels = [_panel(candidate, name, head, tooltips=True) for name in names]
+    return _stacked(list(_panels(candidate, pictures or {}, source, head)), title, title or candidate.text)
+
+
+def several_to_svg(exhibits: Sequence[Exhibit], *, title: str = "") -> str:
+    """The best outputs of several predictions one below the other, each below its label."""
+    panels: list[_Panel] = []
+    for number, one in enumerate(exhibits):
+        panels += [_heading(one.label)] if one.label else []
+        panels += _panels(one.prediction.best, one.pictures, number=number)
+    return _stacked(panels, title, title or exhibits[0].prediction.text)
+
+
+def _stacked(panels: Sequence[_Panel], title: str, description: str) -> str:
     top = _TITLE + _MARGIN if title else _MARGIN
-    parts = [_text(_MARGIN, top - GAP - 2, clean(title), "ink bold", size=15)] if title else []
-    for _, height, body in panels:
-        parts.append(f'<g transform="translate({_MARGIN:g} {top:g})">{body}</g>')
-        top += height + GAP
-    width = max(max(panel[0] for panel in panels), len(title) * 8.5, 320.0) + 2 * _MARGIN
-    parts.append(_legend(_MARGIN, top) if names[0] is not None else _note(_MARGIN, top))
-    return _document(width, top + LEGEND + GAP, "".join(parts), description=title or candidate.text)
+    parts = [text_line(_MARGIN, top - GAP - 2, clean(title), "ink bold", size=15)] if title else []
+    for panel in panels:
+        parts.append(f'<g transform="translate({_MARGIN:g} {top:g})">{panel.body}</g>')
+        top += panel.height + GAP
+    width = max(max(panel.width for panel in panels), len(title) * 8.5, _LEAST_WIDTH) + 2 * _MARGIN
+    notes = "; ".join(dict.fromkeys(note for panel in panels for note in panel.notes))
+    for line in wrapped(notes, (width - 2 * _MARGIN) / NOTE_SIZE) if notes else []:
+        parts.append(text_line(_MARGIN, top + 10, line, "quiet", size=NOTE_SIZE))
+        top += NOTE_LINE
+    if any(panel.shades for panel in panels):
+        parts.append(_legend(_MARGIN, top))
+        top += LEGEND
+    return document(width, top + GAP, "".join(parts), description=description)
 
 
-def static_drawing(candidate: Candidate) -> str:
-    """Draw the first source for use inside a page, which brings style and legend, and tooltips by its script."""
-    name = chosen_sources(candidate, None)[0]
-    width, height, body = _panel(candidate, name, None, tooltips=False)
-    return f'<svg class="sl" viewBox="0 0 {width:g} {height:g}" width="{width:g}" height="{height:g}">{body}</svg>'
+def static_drawing(candidate: Candidate, name: str | None) -> str:
+    """Draw one source for use inside a page, which brings style and legend, and tooltips by its script."""
+    panel = _heat_map(candidate, name, None, tooltips=False)
+    size = f'width="{panel.width:g}" height="{panel.height:g}"'
+    return f'<svg class="sl" viewBox="0 0 {panel.width:g} {panel.height:g}" {size}>{panel.body}</svg>'
 
 
-def chosen_sources(candidate: Candidate, source: str | None) -> list[str | None]:
-    """Name the alignments to draw; a single None if the model has no attention."""
-    if source is None:
-        return [*candidate.alignment] or [None]
-    if source not in candidate.alignment:
-        known = ", ".join(sorted(candidate.alignment)) or "none: the model has no attention"
-        raise UsageError(f"There is no attention over a source named '{source}'. Sources with attention: {known}.")
-    return [source]
+def _panels(
+    candidate: Candidate,
+    pictures: Mapping[str, Picture],
+    source: str | None = None,
+    head: int | None = None,
+    number: int = 0,
+) -> Iterator[_Panel]:
+    """One panel per source. number: of the prediction among those of the drawing."""
+    for index, name in enumerate(chosen_sources(candidate, source)):
+        if name is None or candidate.alignment[name].grid is None:
+            yield _heat_map(candidate, name, head, tooltips=True)
+        else:
+            strip = plan_strip(candidate, name, pictures.get(name), head)
+            drawn = strip_svg(strip, f"picture-{number}-{index}")
+            yield _Panel(strip.width, strip.height, drawn, notes=strip.notes)
 
 
-def chosen_weights(alignment: Alignment, head: int | None) -> FloatArray:
-    """Give the weights of one head, or their mean, [T, S]; anything that is not a number counts as 0."""
-    if head is not None and not 0 <= head < len(alignment.weights):
-        raise UsageError(f"There is no attention head {head}: heads run from 0 to {len(alignment.weights) - 1}.")
-    weights = alignment.mean if head is None else alignment.weights[head]
-    cleaned: FloatArray = np.nan_to_num(weights.astype(np.float32), posinf=0.0, neginf=0.0)
-    return cleaned
+def _heading(label: str) -> _Panel:
+    return _Panel(estimated_width(label) * 14, HEADING, text_line(0, HEADING - 4, clean(label), "ink bold", size=14))
 
 
-def probability(log_prob: float) -> float:
-    """Give the probability, 0 for what is not a number."""
-    return 0.0 if math.isnan(log_prob) else math.exp(min(log_prob, 0.0))
-
-
-def _panel(candidate: Candidate, name: str | None, head: int | None, *, tooltips: bool) -> tuple[float, float, str]:
-    """Width, height and content of one source's map."""
+def _heat_map(candidate: Candidate, name: str | None, head: int | None, *, tooltips: bool) -> _Panel:
+    """One source's map; only the probabilities if the model has no attention."""
     alignment = candidate.alignment[name] if name is not None else None
     rows, columns = row_labels(candidate), column_labels(alignment)
     layout = arrange(rows, columns)
@@ -77,16 +116,18 @@ def _panel(candidate: Candidate, name: str | None, head: int | None, *, tooltips
             _column_labels(columns, layout),
             _cells(weights, rows, columns, layout, tooltips=tooltips),
             _coverage(weights, columns, layout),
-            _text(layout.left, 11, f"{clean(name)} \u2192", "quiet", size=11),
-            _text(layout.left - GAP, layout.top - GAP, "output \u2193", "quiet", size=11, anchor="end"),
+            text_line(layout.left, 11, f"{clean(name)} \u2192", "quiet", size=11),
+            text_line(layout.left - GAP, layout.top - GAP, "output \u2193", "quiet", size=11, anchor="end"),
         ]
-    return layout.width, layout.height, "".join(parts)
+    attends = alignment is not None
+    return _Panel(layout.width, layout.height, "".join(parts), attends, () if attends else (NO_ATTENTION,))
 
 
 def _row_labels(rows: list[Label], layout: Layout) -> str:
     middle = layout.top + layout.cell / 2 + layout.font * 0.35
     return "".join(
-        _label(one, layout.left - GAP, middle + index * layout.cell, layout, anchor="end") for index, one in enumerate(rows)
+        label_text(one, layout.left - GAP, middle + index * layout.cell, size=layout.font, anchor="end")
+        for index, one in enumerate(rows)
     )
 
 
@@ -97,9 +138,9 @@ def _column_labels(columns: list[Label], layout: Layout) -> str:
         if turned:
             shift = layout.font * 0.35
             place = f"translate({x + shift:g} {y:g}) rotate(-{layout.angle})"
-            parts.append(f'<g transform="{place}">{_label(one, 0, 0, layout, anchor="start")}</g>')
+            parts.append(f'<g transform="{place}">{label_text(one, 0, 0, size=layout.font, anchor="start")}</g>')
         else:
-            parts.append(_label(one, x, y, layout, anchor="middle"))
+            parts.append(label_text(one, x, y, size=layout.font, anchor="middle"))
     return "".join(parts)
 
 
@@ -107,12 +148,12 @@ def _cells(weights: FloatArray, rows: list[Label], columns: list[Label], layout:
     """Draw the grid. Cells that round to the palest shade are left to the panel behind, which has its colour."""
     cell, inset = layout.cell, cell_inset(layout.cell)
     size = cell - 2 * inset
-    parts = [_rect(layout.left, layout.top, len(columns) * cell, len(rows) * cell, "panel")]
+    parts = [rectangle(layout.left, layout.top, len(columns) * cell, len(rows) * cell, "panel")]
     for row, column in np.argwhere(weights * LEVELS + 0.5 >= 1).tolist():
         weight = float(weights[row, column])
         tooltip = f"{rows[row].full} \u2190 {columns[column].full}  {weight:.3f}" if tooltips else ""
         x, y = layout.left + column * cell + inset, layout.top + row * cell + inset
-        parts.append(_rect(x, y, size, size, f"w{level(weight)}", tooltip=tooltip))
+        parts.append(rectangle(x, y, size, size, f"w{level(weight)}", tooltip=tooltip))
     return "".join(parts)
 
 
@@ -127,11 +168,11 @@ def _coverage(weights: FloatArray, columns: list[Label], layout: Layout) -> str:
     scale = (COVERAGE - 2) / max(float(sums.max(initial=0.0)), 1.0)
     top = layout.top + len(weights) * layout.cell + GAP
     inset = max(cell_inset(layout.cell), 0.5)
-    parts = [_text(layout.left - GAP, top + 10, "coverage", "quiet", size=11, anchor="end")]
+    parts = [text_line(layout.left - GAP, top + 10, "coverage", "quiet", size=11, anchor="end")]
     for index, (one, total) in enumerate(zip(columns, sums.tolist(), strict=True)):
         x = layout.left + index * layout.cell + inset
         tooltip = f"{one.full}  coverage {total:.2f}"
-        parts.append(_rect(x, top, layout.cell - 2 * inset, max(total * scale, 0.5), "accent bar", tooltip=tooltip))
+        parts.append(rectangle(x, top, layout.cell - 2 * inset, max(total * scale, 0.5), "accent bar", tooltip=tooltip))
     return "".join(parts)
 
 
@@ -143,11 +184,13 @@ def _probabilities(candidate: Candidate, columns: int, layout: Layout) -> str:
     for index, one in enumerate(candidate.log_probs):
         value, y = probability(one), layout.top + index * layout.cell
         width = max(value * layout.bars, 1.0)
-        parts.append(_rect(left, y + inset, width, layout.cell - 2 * inset, "accent bar", tooltip=f"probability {value:.4f}"))
+        parts.append(
+            rectangle(left, y + inset, width, layout.cell - 2 * inset, "accent bar", tooltip=f"probability {value:.4f}")
+        )
         if layout.cell >= 13:
-            parts.append(_text(left + layout.bars + 6, y + layout.cell / 2 + 3.5, f"{value:.2f}", "quiet num", size=10))
+            parts.append(text_line(left + layout.bars + 6, y + layout.cell / 2 + 3.5, f"{value:.2f}", "quiet num", size=10))
     bottom = layout.top + len(candidate.log_probs) * layout.cell + CAPTION
-    return "".join(parts) + _text(left, bottom + 2, "probability", "quiet", size=11)
+    return "".join(parts) + text_line(left, bottom + 2, "probability", "quiet", size=11)
 
 
 def _legend(left: float, top: float) -> str:
@@ -155,40 +198,7 @@ def _legend(left: float, top: float) -> str:
     step = 160 / (LEVELS + 1)
     # Each shade reaches to the end and the next lies over it: side by side they would show seams.
     spans = [(index, index * step) for index in range(LEVELS + 1)]
-    shades = "".join(_rect(left + 46 + start, top, 160 - start, 9, f"w{index}") for index, start in spans)
+    shades = "".join(rectangle(left + 46 + start, top, 160 - start, 9, f"w{index}") for index, start in spans)
     marks = zip((0, 80, 160), ("0", "0.5", "1"), strict=True)
-    ticks = "".join(_text(left + 46 + x, top + 22, mark, "quiet num", size=10, anchor="middle") for x, mark in marks)
-    return _text(left, top + 9, "weight", "quiet", size=11) + shades + ticks
-
-
-def _note(left: float, top: float) -> str:
-    return _text(left, top + 10, "This model has no attention; only probabilities can be shown.", "quiet", size=12)
-
-
-def _document(width: float, height: float, body: str, *, description: str) -> str:
-    background = _rect(0, 0, width, height, "paper")
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" class="sl" role="img" viewBox="0 0 {width:g} {height:g}"'
-        f' width="{width:g}" height="{height:g}"><title>{escape(clean(description))}</title>'
-        f"<style>{drawing_style()}</style>{background}{body}</svg>\n"
-    )
-
-
-def _label(one: Label, x: float, y: float, layout: Layout, *, anchor: str) -> str:
-    kind = "quiet" if one.mark else "ink"
-    return _text(x, y, one.text, kind, size=layout.font, anchor=anchor, rtl=one.rtl)
-
-
-def _text(x: float, y: float, text: str, kind: str, *, size: float, anchor: str = "start", rtl: bool = False) -> str:
-    """Draw a line of text. In a right-to-left text `start` is its right end, so the anchors change places."""
-    if rtl and anchor != "middle":
-        anchor = "start" if anchor == "end" else "end"
-    direction = ' direction="rtl" unicode-bidi="isolate"' if rtl else ""
-    return (
-        f'<text x="{x:g}" y="{y:g}" class="{kind}" font-size="{size:g}" text-anchor="{anchor}"{direction}>{escape(text)}</text>'
-    )
-
-
-def _rect(x: float, y: float, width: float, height: float, kind: str, *, tooltip: str = "") -> str:
-    shape = f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" class="{kind}"'
-    return f"{shape}><title>{escape(tooltip)}</title></rect>" if tooltip else f"{shape}/>"
+    ticks = "".join(text_line(left + 46 + x, top + 22, mark, "quiet num", size=10, anchor="middle") for x, mark in marks)
+    return text_line(left, top + 9, "weight", "quiet", size=11) + shades + ticks

@@ -9,6 +9,13 @@ from dataclasses import dataclass
 LEVELS = 40
 """Weights are drawn in LEVELS + 1 shades; a step is too small to see."""
 
+VEIL = "#0d1218"
+GLOW = "#ffdf9e"
+SPOT = "#ffffff"
+NAMED = "#ff9d45"
+"""Over a picture: the veil where a model did not look and the light where it did; outlines of a single place, and of the thing
+that a word names. A picture looks the same in both schemes, and so do these."""
+
 FONTS = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', 'Noto Sans', sans-serif"
 
 
@@ -54,7 +61,7 @@ def shade(theme: Theme, weight: float) -> str:
     """Give the colour of a weight, between the two nearest stops."""
     place = min(max(weight, 0.0), 1.0) * (len(theme.ramp) - 1)
     lower = min(int(place), len(theme.ramp) - 2)
-    low, high = _channels(theme.ramp[lower]), _channels(theme.ramp[lower + 1])
+    low, high = channels(theme.ramp[lower]), channels(theme.ramp[lower + 1])
     mixed = (round(a + (b - a) * (place - lower)) for a, b in zip(low, high, strict=True))
     return "#" + "".join(f"{one:02x}" for one in mixed)
 
@@ -67,14 +74,16 @@ def drawing_style() -> str:
     base = (
         f".sl text{{font-family:{FONTS}}}.sl .num{{font-variant-numeric:tabular-nums}}"
         ".sl .bold{font-weight:600}.sl .bar{opacity:.6}"
+        f".sl .outline{{fill:none;stroke:{SPOT}}}.sl .outline.named{{stroke:{NAMED}}}.sl .casing{{fill:none;stroke:{VEIL}}}"
     )
     return base + _rules(LIGHT) + f"@media screen and (prefers-color-scheme:dark){{{_rules(DARK)}}}"
 
 
 def page_variables() -> str:
     """CSS variables of both schemes, for whatever is not SVG."""
+    over_pictures = f"--spot:{SPOT};--named:{NAMED};--casing:{VEIL}a6;"
     return (
-        f".seqloom{{color-scheme:light dark;--fonts:{FONTS};{_variables(LIGHT)}}}"
+        f".seqloom{{color-scheme:light dark;--fonts:{FONTS};{over_pictures}{_variables(LIGHT)}}}"
         f"@media screen and (prefers-color-scheme:dark){{.seqloom{{{_variables(DARK)}}}}}"
     )
 
@@ -102,5 +111,6 @@ def _rules(theme: Theme) -> str:
     )
 
 
-def _channels(colour: str) -> tuple[int, int, int]:
+def channels(colour: str) -> tuple[int, int, int]:
+    """Give red, green and blue of `#rrggbb`, 0 to 255."""
     return int(colour[1:3], 16), int(colour[3:5], 16), int(colour[5:7], 16)

@@ -60,6 +60,24 @@ def test_a_metric_that_says_nothing_is_left_out_of_the_table_with_the_reason(seq
     assert "bleu: not shown: no reference has four words" in text
 
 
+def test_evaluate_takes_the_metrics_that_are_named(seqloom: Seqloom, tiny_run: Path) -> None:
+    [body] = seqloom("evaluate", tiny_run, "--metrics", "rouge_l, cider,cider", "--json").objects
+    assert list(body["metrics"]) == list(body["signatures"]) == ["rouge_l", "cider"]
+    answer = seqloom("evaluate", tiny_run, "--metrics", "cer,rogue")
+    assert answer.code == 2
+    assert "--metrics: There is no metric 'rogue'. Choose from: exact_match, " in answer.err
+
+
+def test_a_metric_that_cannot_be_computed_is_named_with_the_reason(
+    seqloom: Seqloom, tiny_run: Path, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(here))  # where there is no Java
+    answer = seqloom("evaluate", tiny_run, "--metrics", "cer,meteor")
+    assert answer.code == 0
+    assert "\nmeteor " not in answer.out
+    assert "\nmeteor: not computed: METEOR 1.5 is a Java program, and there is no `java` to run it." in answer.out
+
+
 @pytest.mark.parametrize("command", ["evaluate", "score"])
 def test_a_feature_that_training_never_saw_counts_as_absent_and_is_said(
     seqloom: Seqloom, tiny_run: Path, here: Path, command: str

@@ -50,6 +50,28 @@ def test_explain_says_as_json_what_it_wrote(seqloom: Seqloom, tiny_run: Path, he
     assert (here / "new" / "map.svg").exists()
 
 
+def test_several_runs_explain_one_input_beside_each_other(seqloom: Seqloom, tiny_run: Path, finished: Path, here: Path) -> None:
+    answer = seqloom("explain", tiny_run, finished, "abc", "--out", "both.html")
+    assert answer.out == f"{tiny_run}: ABC\n{finished}: ABC\nboth.html\n"
+    page = (here / "both.html").read_text(encoding="utf-8")
+    assert page.count('<h2 class="whose"') == 2
+    assert f"{finished}: bilinear attention" in page
+    assert seqloom("explain", tiny_run, finished, "abc", "--out", "both.svg").code == 0
+
+
+def test_several_runs_as_json_are_told_apart_by_their_folders(
+    seqloom: Seqloom, tiny_run: Path, finished: Path, here: Path
+) -> None:
+    [body] = seqloom("explain", tiny_run, finished, "abc", "--out", "both.json", "--json").objects
+    assert [(one["run"], one["text"]) for one in body["predictions"]] == [(str(tiny_run), "ABC"), (str(finished), "ABC")]
+    assert json.loads((here / "both.json").read_text())["predictions"][1]["label"].startswith(f"{finished}: ")
+
+
+def test_a_language_model_is_explained_alone(seqloom: Seqloom, tiny_run: Path, tiny_language_run: Path) -> None:
+    answer = seqloom("explain", tiny_run, tiny_language_run, "abc")
+    assert (answer.code, "Explain it alone" in answer.err) == (2, True)
+
+
 def test_an_unknown_ending_is_bad_usage(seqloom: Seqloom, tiny_run: Path) -> None:
     answer = seqloom("explain", tiny_run, "abc", "--out", "map.pdf")
     assert answer.code == 2

@@ -1,7 +1,6 @@
 """Pictures: every kind becomes upright RGB, sizes fit, and a bad file is refused in one sentence before it costs anything."""
 
 import builtins
-import hashlib
 import io
 import struct
 import subprocess
@@ -9,7 +8,6 @@ import sys
 import warnings
 import zlib
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -21,30 +19,21 @@ from PIL import Image, ImageFile
 
 from seqloom.data import images
 from seqloom.data.images import ImagePixels, ImageProblem, check_header, open_image
+from seqloom.data.media import Media
 from seqloom.errors import MissingExtraError
 
 RED, GREEN, BLUE, WHITE = (255, 0, 0), (0, 255, 0), (0, 0, 255), (255, 255, 255)
 
 
-@dataclass(frozen=True)
-class File:
+def file_of(name: str, content: bytes) -> Media:
     """A file in memory."""
-
-    name: str
-    content: bytes
-
-    def read(self) -> bytes:
-        return self.content
-
-    @property
-    def content_hash(self) -> str:
-        return hashlib.sha256(self.content).hexdigest()
+    return Media(name, name, len(content), 0, lambda: content)
 
 
-def saved(image: Image.Image, kind: str = "PNG", **options: Any) -> File:
+def saved(image: Image.Image, kind: str = "PNG", **options: Any) -> Media:
     stream = io.BytesIO()
     image.save(stream, kind, **options)
-    return File(f"picture.{kind.lower()}", stream.getvalue())
+    return file_of(f"picture.{kind.lower()}", stream.getvalue())
 
 
 def smooth(width: int, height: int) -> Image.Image:
@@ -63,14 +52,14 @@ def close(first: object, second: object, tolerance: float) -> bool:
     return float(np.abs(difference).max()) <= tolerance
 
 
-def png_that_claims(width: int, height: int) -> File:
+def png_that_claims(width: int, height: int) -> Media:
     """A PNG of some hundred bytes with a header that promises a picture of any size, and a first piece of its pixels."""
 
     def chunk(kind: bytes, content: bytes) -> bytes:
         return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
 
     header = chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0))
-    return File("bomb.png", b"\x89PNG\r\n\x1a\n" + header + chunk(b"IDAT", zlib.compress(bytes(1000))) + chunk(b"IEND", b""))
+    return file_of("bomb.png", b"\x89PNG\r\n\x1a\n" + header + chunk(b"IDAT", zlib.compress(bytes(1000))) + chunk(b"IEND", b""))
 
 
 # --- kinds of files -------------------------------------------------------------------------------------------------
@@ -179,13 +168,13 @@ def test_a_file_that_breaks_off_is_refused(kind: str) -> None:
     whole = saved(Image.fromarray(noise), kind)
     for share in (0.5, 0.9):
         with pytest.raises(ImageProblem, match=r"breaks off|could not be decoded"):
-            open_image(File("half", whole.content[: int(share * len(whole.content))]))
+            open_image(file_of("half", whole.read()[: int(share * len(whole.read()))]))
 
 
 @pytest.mark.parametrize("kind", ["PNG", "JPEG"])
 def test_the_sentence_for_a_truncated_picture(kind: str) -> None:
     whole = saved(smooth(200, 200), kind)
-    half = File("half.dat", whole.content[: len(whole.content) // 2])
+    half = file_of("half.dat", whole.read()[: len(whole.read()) // 2])
     assert check_header(half) is None
     with pytest.raises(ImageProblem) as caught:
         ImagePixels(8, 8).array(half)
@@ -206,14 +195,21 @@ def test_the_sentence_for_a_truncated_picture(kind: str) -> None:
     ],
 )
 def test_what_is_no_picture_is_refused(content: bytes, code: str, text: str) -> None:
-    assert check_header(File("a.png", content)) == text
+    assert check_header(file_of("a.png", content)) == text
     with pytest.raises(ImageProblem) as caught:
-        open_image(File("a.png", content))
+        open_image(file_of("a.png", content))
     assert (str(caught.value), caught.value.code) == (text, code)
 
 
+def test_a_file_that_cannot_be_read_is_said_to_be_so() -> None:
+    def reader() -> bytes:
+        raise PermissionError("no")
+
+    assert check_header(Media("a.png", "photos/a.png", 5, 0, reader)) == "photos/a.png: could not be read (no). Check the file"
+
+
 def test_kinds_that_start_other_programs_are_not_opened() -> None:
-    assert "expected a picture" in str(check_header(File("a.eps", saved(smooth(8, 8), "EPS").content)))
+    assert "expected a picture" in str(check_header(file_of("a.eps", saved(smooth(8, 8), "EPS").read())))
 
 
 def test_numbers_without_a_range_are_refused() -> None:
@@ -221,7 +217,7 @@ def test_numbers_without_a_range_are_refused() -> None:
         open_image(saved(Image.new("F", (2, 2), 0.5), "TIFF"))
 
 
-SAMPLES = [saved(smooth(24, 18), kind).content for kind in ("PNG", "JPEG", "WEBP", "GIF", "TIFF", "BMP")]
+SAMPLES = [saved(smooth(24, 18), kind).read() for kind in ("PNG", "JPEG", "WEBP", "GIF", "TIFF", "BMP")]
 
 
 @settings(deadline=None, max_examples=200)
@@ -231,7 +227,7 @@ def test_damage_of_any_kind_gives_a_picture_or_a_sentence(content: bytes, data: 
     damaged = bytearray(content)
     for place, value in data.draw(st.lists(st.tuples(st.integers(0, len(content) - 1), st.integers(0, 255)), max_size=4)):
         damaged[place] = value
-    file = File("damaged", bytes(damaged[: data.draw(st.integers(0, len(content)))]))
+    file = file_of("damaged", bytes(damaged[: data.draw(st.integers(0, len(content)))]))
     try:
         image = open_image(file)
     except ImageProblem as problem:
@@ -290,6 +286,16 @@ def test_a_large_jpeg_is_as_good_as_the_same_picture_without_shortcuts(fit: Lite
     assert close(quick, slow, 6)
 
 
+def test_cropping_works_for_every_size() -> None:
+    image = smooth(97, 61)
+    for size in range(1, 120):
+        assert ImagePixels(size, 7)._fitted(image).size == (7, size)
+
+
+def test_arrays_may_be_written_to() -> None:
+    assert ImagePixels(4, 4).array(saved(smooth(4, 4))).flags.writeable
+
+
 def test_extreme_proportions_leave_something() -> None:
     for fit in ("crop", "pad", "stretch"):
         assert ImagePixels(8, 8, fit).array(saved(smooth(3000, 1))).shape == (8, 8, 3)
@@ -307,7 +313,7 @@ def test_threads_change_neither_order_nor_values() -> None:
 @pytest.mark.parametrize("threads", [1, 2])
 def test_a_bad_file_ends_the_arrays_where_it_stands(threads: int) -> None:
     good = saved(smooth(8, 8))
-    arrays = ImagePixels(8, 8, threads=threads).arrays([good, File("bad.png", b"no"), good])
+    arrays = ImagePixels(8, 8, threads=threads).arrays([good, file_of("bad.png", b"no"), good])
     next(arrays)
     with pytest.raises(ImageProblem, match=r"bad\.png"):
         next(arrays)
@@ -348,7 +354,7 @@ def test_without_pillow_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(builtins, "__import__", without_pillow)
     for look in (open_image, check_header, ImagePixels(4, 4).array):
         with pytest.raises(MissingExtraError) as caught:
-            look(File("a.png", b""))
+            look(file_of("a.png", b""))
         assert str(caught.value) == (
             "Reading pictures needs the extra 'images', which is not installed. Run: pip install 'seqloom[images]'"
         )

@@ -2,11 +2,13 @@
 
 from pathlib import Path
 from textwrap import dedent
+from typing import get_args
 
 import pytest
 
 from seqloom.errors import RecipeError
 from seqloom.recipe import parse_recipe, read_recipe, recipe_from
+from seqloom.recipe.sections import Metric
 
 DATES = "data: {builtin: dates}\n"
 KINDS = "additive, bilinear, concat, dot, hard, local, multi_head, projected"
@@ -309,7 +311,7 @@ def test_all_mistakes_are_reported_at_once_in_the_order_of_the_file() -> None:
         "r.yaml:5: model.bridge.attention.siz: unknown key for kind additive. Did you mean 'size'? "
         "Known keys here: kind, size, coverage.",
         "r.yaml:7: training.epochs: expected a whole number of at least 1; got 'ten'.",
-        "r.yaml:9: training.validation.metric: expected one of bleu, cer, chrf, exact_match, loss, symbol_error_rate, wer; "
+        f"r.yaml:9: training.validation.metric: expected one of {', '.join(sorted(get_args(Metric)))}; "
         "got 'blue'. Did you mean 'bleu'?",
     ]
 

@@ -13,7 +13,7 @@ import pytest
 import torch
 from rich.console import Console
 
-from seqloom.errors import DataError, RunError
+from seqloom.errors import DataError, RunError, UsageError
 from seqloom.recipe import recipe_from, to_yaml
 from seqloom.runs import RunFolder
 from seqloom.training.display import PlainDisplay, SilentDisplay, StepReport, open_display
@@ -75,6 +75,15 @@ def test_a_metric_that_cannot_improve_is_named_at_the_start(tiny_recipe: Recipe,
     assert "--set training.validation.metric=cer" in said
     assert said.index("warning:") < said.index("validation at step")
     assert "warning" not in output_of(short(tiny_recipe, validation={"metric": "chrf"}), tmp_path / "chrf")
+
+
+def test_a_metric_that_cannot_be_computed_is_refused_before_anything_is_made(
+    tiny_recipe: Recipe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))  # where there is no Java
+    with pytest.raises(UsageError, match=r"validation\.metric is meteor, but METEOR 1\.5 is a Java program"):
+        train(short(tiny_recipe, validation={"metric": "meteor"}), tmp_path / "run")
+    assert not (tmp_path / "run").exists()
 
 
 def test_a_recipe_may_be_a_file_with_paths_of_its_own(

@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
+from seqloom.metrics import Item
 from seqloom.runs import RunFolder
 from seqloom.training.session import train
-from seqloom.training.validation import Judgement
+from seqloom.training.validation import Judgement, _judged_by
 
 Recipe = dict[str, Any]
 
@@ -40,6 +41,21 @@ def test_a_model_of_unrelated_pairs_does_not_use_its_source(tiny_recipe: Recipe,
     [last] = validations(tmp_path / "run")
     assert last["uses_source"] is False
     assert last["shuffled_loss"] == pytest.approx(last["loss"], rel=0.02)
+
+
+def test_a_metric_that_is_not_usual_for_the_data_can_decide(tiny_recipe: Recipe, tmp_path: Path) -> None:
+    body = shortened(tiny_recipe, steps=2, validation={"metric": "cider"})
+    outcome = train(body, tmp_path / "run")
+    [last] = validations(tmp_path / "run")
+    assert (outcome.metric, outcome.best) == ("cider", last["cider"])
+    assert "exact_match" in last
+
+
+def test_what_costs_much_is_left_to_evaluation_unless_it_decides() -> None:
+    items = [Item("a", ("a", "b"), ("a",), (("a",), ("b",)), 1)]
+    usual = ["bleu_1", "bleu_2", "bleu_3", "bleu_4", "rouge_l_coco", "cider"]
+    assert _judged_by(items, "loss") == _judged_by(items, "cider") == usual
+    assert _judged_by(items, "meteor") == [*usual, "meteor"]
 
 
 def test_a_language_model_is_not_blamed_for_ignoring_its_source(tiny_recipe: Recipe, tmp_path: Path) -> None:

@@ -31,7 +31,7 @@ def test_several_predictions_go_into_html_and_json_only(tmp_path: Path) -> None:
     both = [samples.characters("cat", "kat"), samples.characters("dog", "dok")]
     assert write_map(both, tmp_path / "m.html").read_text(encoding="utf-8").count('<section class="seqloom-map">') == 2
     assert len(json.loads(write_map(both, tmp_path / "m.json").read_text(encoding="utf-8"))["predictions"]) == 2
-    with pytest.raises(UsageError, match="shows one prediction, got 2"):
+    with pytest.raises(UsageError, match="shows one input, got 2"):
         write_map(both, tmp_path / "m.svg")
 
 

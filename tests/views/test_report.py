@@ -11,7 +11,7 @@ from seqloom.views import report as views
 from seqloom.views.charts import Panel, bar_chart, line_chart, nice_ticks, spoken, thinned
 from seqloom.views.report import Example, Metric, Report
 
-from . import samples
+from . import pictures, samples
 from .markup import Page, assert_self_contained
 
 EVIL = "</script></pre><img src=x onerror=alert(1)>"
@@ -150,3 +150,13 @@ def test_few_classes_have_a_table_of_confusions_and_many_a_list() -> None:
     many = Page(views.to_html(Report("Many", classes=Classes.of((str(one), str(one // 2)) for one in range(30))))).text
     assert "The 10 rarest classes are not shown." in many
     assert "written instead" in many
+
+
+def test_a_prediction_about_a_picture_is_a_strip_without_a_large_picture() -> None:
+    page = Page(views.to_html(Report(title="Captions", maps=[pictures.caption("a red ball")])))
+    assert (page.count("div", kind="look compact"), page.count("div", kind="view")) == (1, 0)
+    assert page.count("img", kind="mask") == 4
+
+
+def test_a_curve_of_next_to_nothing_is_drawn() -> None:
+    assert "<polyline" in line_chart(Panel("Scores", {"bleu": [(2, 4.2e-14)]}))

@@ -4,7 +4,7 @@ import pytest
 
 from seqloom.views.differences import marked_pair
 from seqloom.views.graphemes import clusters, split, utf16_offsets
-from seqloom.views.labels import clean, label, shortened, visible
+from seqloom.views.labels import clean, label, shortened, visible, wrapped
 from seqloom.views.segments import Segment, output_spans, segments
 
 
@@ -108,3 +108,16 @@ def test_differences_are_marked_by_whole_clusters() -> None:
 
 def test_equal_texts_have_no_marks() -> None:
     assert marked_pair("same", "same") == ("same", "same")
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ("one two three", ["one two", "three"]),
+        ("", [""]),
+        ("日本語の文は長い", ["日本語の", "文は長い"]),
+        ("a unbreakable", ["a", "unbreak", "able"]),
+    ],
+)
+def test_long_texts_break_between_words_and_else_between_clusters(text: str, lines: list[str]) -> None:
+    assert wrapped(text, 4.5) == lines

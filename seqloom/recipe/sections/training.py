@@ -6,7 +6,29 @@ from pydantic import Field
 
 from seqloom.recipe.sections.base import Count, Fraction, Positive, Section
 
-Metric = Literal["loss", "exact_match", "symbol_error_rate", "cer", "wer", "bleu", "chrf"]
+Metric = Literal[
+    "loss",
+    "exact_match",
+    "symbol_error_rate",
+    "cer",
+    "wer",
+    "bleu",
+    "chrf",
+    "bleu_1",
+    "bleu_2",
+    "bleu_3",
+    "bleu_4",
+    "bleu_1_unpenalised",
+    "bleu_2_unpenalised",
+    "bleu_3_unpenalised",
+    "bleu_4_unpenalised",
+    "meteor",
+    "rouge_l_coco",
+    "cider",
+    "rouge_1",
+    "rouge_2",
+    "rouge_l",
+]
 
 
 class Adam(Section):

@@ -1,68 +1,68 @@
-// Brings the heat maps of a page to life. Text from models is only ever written as text, never as markup.
+// Brings the maps of a page to life: heat maps here, looks at pictures in look.js.
 (() => {
   "use strict";
   const GAP = 8, CAPTION = 16, COVERAGE = 34;
 
-  const make = (parent, name, attributes = {}, text) => {
-    const svg = parent.namespaceURI.endsWith("svg") || name === "svg";
-    const element = svg ? document.createElementNS("http://www.w3.org/2000/svg", name) : document.createElement(name);
-    for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
-    if (text !== undefined) element.textContent = text;
-    parent.append(element);
-    return element;
-  };
-  const full = (label) => label[3] || label[0];
-  const clamp = (value, low, high) => Math.min(Math.max(value, low), high);
+  const { make, full, clamp, Look } = globalThis.seqloom;
+  const NO_MAP = { columns: [], heads: [], segments: [] };
 
   class HeatMap {
     constructor(root) {
       this.root = root;
       this.data = JSON.parse(root.querySelector("script[type='application/json']").textContent);
-      this.choice = { candidate: 0, source: 0, head: -1 };
-      this.row = this.column = -1;
+      const pictures = [...root.querySelectorAll(".look")].map((one) => this.data.sources.indexOf(one.dataset.name));
+      this.texts = this.data.candidates[0].maps.map((_, index) => index).filter((index) => !pictures.includes(index));
+      this.choice = { candidate: 0, source: this.texts.length ? this.texts[0] : -1, head: -1 };
+      this.row = this.column = this.pinned = -1;
+      this.place = null;
       this.plot = root.querySelector(".plot");
       this.scroll = root.querySelector(".scroll");
       this.output = root.querySelector(".shadeable.output");
-      this.tip = make(this.plot, "div", { class: "tip", role: "status", "aria-live": "polite" });
+      if (this.plot) this.tip = make(this.plot, "div", { class: "tip", role: "status", "aria-live": "polite" });
       this.buttons = [...root.querySelectorAll(".candidate")];
       this.buttons.forEach((button, index) => button.addEventListener("click", () => this.choose({ candidate: index })));
       this.listenToOutput();
+      this.looks = [...root.querySelectorAll(".look")].map((one, index) => new Look(one, this, pictures[index]));
       this.choose({});
       new ResizeObserver(() => this.shade()).observe(root);
       if (document.fonts) document.fonts.ready.then(() => this.shade());
     }
 
     get candidate() { return this.data.candidates[this.choice.candidate]; }
-    get map() { return this.candidate.maps[this.choice.source]; }
+    get map() { return this.candidate.maps[this.choice.source] || NO_MAP; }
+    get numHeads() { return Math.max(...this.candidate.maps.map((map) => map.heads.length)); }
 
     choose(change) {
       Object.assign(this.choice, change);
-      if (this.choice.head >= this.map.heads.length) this.choice.head = -1;
-      this.row = this.column = -1;
-      this.weights = this.chosenWeights();
+      if (this.choice.head >= this.numHeads) this.choice.head = -1;
+      this.pinned = -1;
+      this.place = null;
+      this.weights = this.candidate.maps.map((map) => this.chosenWeights(map.heads));
       this.buttons.forEach((button, index) => button.setAttribute("aria-pressed", index === this.choice.candidate));
       this.output.querySelector(".run").textContent = this.candidate.text;
       this.drawControls();
-      this.draw();
-      this.point(-1, -1);
+      if (this.plot) this.draw();
+      this.looks.forEach((look) => look.draw());
+      this.rest();
     }
 
-    chosenWeights() {
-      const { heads } = this.map, { scale } = this.data;
-      if (this.choice.head >= 0) return heads[this.choice.head].map((one) => one / scale);
+    // The chosen head's weights; the mean for a source that has no such head.
+    chosenWeights(heads) {
+      const { scale } = this.data;
+      if (heads[this.choice.head]) return heads[this.choice.head].map((one) => one / scale);
       if (!heads.length) return [];
       return heads[0].map((_, cell) => heads.reduce((sum, head) => sum + head[cell], 0) / heads.length / scale);
     }
 
-    weight(row, column) { return this.weights[row * this.map.columns.length + column]; }
+    weight(row, column) { return this.weights[this.choice.source][row * this.map.columns.length + column]; }
 
     // Controls -------------------------------------------------------------------------------------------------------
     drawControls() {
       const focused = document.activeElement && document.activeElement.dataset ? document.activeElement.dataset.key : null;
       const controls = this.root.querySelector(".controls");
       controls.replaceChildren();
-      const { sources } = this.data, heads = this.map.heads.length;
-      if (sources.length > 1) this.drawChoice(controls, "attention over", "source", sources.map((name, index) => [name, index]));
+      const { sources } = this.data, heads = this.numHeads;
+      if (this.texts.length > 1) this.drawChoice(controls, "attention over", "source", this.texts.map((index) => [sources[index], index]));
       if (heads > 1) {
         const numbers = Array.from({ length: heads }, (_, index) => [String(index + 1), index]);
         this.drawChoice(controls, "head", "head", [["mean", -1], ...numbers]);
@@ -132,7 +132,7 @@
     drawCells(svg) {
       const { left, top, cell, inset } = this.map.layout, columns = this.map.columns.length, rows = this.candidate.rows.length;
       make(svg, "rect", { class: "panel", x: left, y: top, width: columns * cell, height: rows * cell });
-      this.weights.forEach((weight, index) => {
+      this.weights[this.choice.source].forEach((weight, index) => {
         const level = Math.floor(clamp(weight, 0, 1) * this.data.levels + 0.5);
         if (!level) return;
         const x = left + (index % columns) * cell + inset, y = top + Math.floor(index / columns) * cell + inset;
@@ -176,14 +176,14 @@
         const rows = this.candidate.rows.length, columns = this.map.columns.length;
         this.point(row >= 0 && row < rows ? row : -1, column >= 0 && column < columns ? column : -1);
       });
-      svg.addEventListener("pointerleave", () => this.point(-1, -1));
-      svg.addEventListener("blur", () => this.point(-1, -1));
+      svg.addEventListener("pointerleave", () => this.rest());
+      svg.addEventListener("blur", () => this.rest());
       svg.addEventListener("keydown", (event) => this.moveByKey(event));
     }
 
     moveByKey(event) {
       const steps = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
-      if (event.key === "Escape") return this.point(-1, -1);
+      if (event.key === "Escape") return this.pin(-1);
       if (!steps[event.key]) return undefined;
       event.preventDefault();
       const [down, right] = steps[event.key], fresh = this.row < 0;
@@ -197,8 +197,12 @@
       this.output.setAttribute("role", "application");
       this.output.setAttribute("aria-label", "Output. The left and right arrow keys move from symbol to symbol.");
       this.output.addEventListener("pointermove", (event) => this.point(this.rowAt(event.clientX, event.clientY), -1));
-      this.output.addEventListener("pointerleave", () => this.point(-1, -1));
-      this.output.addEventListener("blur", () => this.point(-1, -1));
+      this.output.addEventListener("pointerleave", () => this.rest());
+      this.output.addEventListener("blur", () => this.rest());
+      this.output.addEventListener("click", (event) => {
+        const row = this.rowAt(event.clientX, event.clientY);
+        if (this.looks.length) this.pin(row === this.pinned ? -1 : row);
+      });
       this.output.addEventListener("keydown", (event) => {
         const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
         if (!step) return;
@@ -222,9 +226,40 @@
     point(row, column) {
       this.row = row;
       this.column = column;
-      this.drawMarks();
-      this.drawTip();
+      if (this.plot) {
+        this.drawMarks();
+        this.drawTip();
+      }
+      this.drawCertainty();
+      this.looks.forEach((look) => look.show());
       this.shade();
+    }
+
+    // What shows while nothing is pointed at: the word that was clicked, if any.
+    rest() { this.point(this.place ? -1 : this.pinned, -1); }
+
+    pin(row) {
+      this.pinned = row;
+      this.place = null;
+      this.rest();
+    }
+
+    // Maps that stand beside each other to be compared walk in step.
+    pinAll(row) {
+      const beside = this.root.closest(".beside");
+      const maps = beside ? [...beside.querySelectorAll(".seqloom-map")].map((root) => root.heatMap) : [this];
+      maps.forEach((map) => map.pin(Math.min(row, map.candidate.rows.length - 1)));
+    }
+
+    choosePlace(place) {
+      this.place = place;
+      this.pinned = -1;
+      this.rest();
+    }
+
+    drawCertainty() {
+      const certainty = this.row < 0 ? "" : `p ${this.candidate.probabilities[this.row].toFixed(3)}`;
+      this.root.querySelector(".certainty").textContent = certainty;
     }
 
     drawMarks() {
@@ -247,8 +282,6 @@
     }
 
     drawTip() {
-      const certainty = this.row < 0 ? "" : `p ${this.candidate.probabilities[this.row].toFixed(3)}`;
-      this.root.querySelector(".certainty").textContent = certainty;
       this.tip.replaceChildren();
       if (this.row < 0 || this.column < 0) return;
       make(this.tip, "bdi", {}, full(this.candidate.rows[this.row]));
@@ -285,10 +318,15 @@
       }
     }
 
+    // Behind the output: doubt about each symbol, or how much each looked at the chosen place.
     shade() {
       const { probabilities } = this.candidate;
-      const least = (symbols) => Math.min(...symbols.map((one) => probabilities[one]));
-      this.paint(this.output, this.candidate.output, (symbols) => 0.75 * (1 - least(symbols)), (symbols) => symbols.includes(this.row));
+      const { found, most } = this.place ? this.place.look.readers() : { found: [], most: 1 };
+      const doubt = (symbols) => 1 - Math.min(...symbols.map((one) => probabilities[one]));
+      const share = (symbols) => Math.max(...symbols.map((one) => found[one])) / most;
+      this.output.classList.toggle("placed", Boolean(this.place));
+      const strength = (symbols) => 0.75 * (this.place ? share(symbols) : doubt(symbols));
+      this.paint(this.output, this.candidate.output, strength, (symbols) => symbols.includes(this.row));
       this.root.querySelectorAll(".shadeable.source").forEach((shadeable) => this.shadeSource(shadeable));
     }
 
@@ -301,13 +339,10 @@
       this.paint(shadeable, segments, (symbols) => 0.75 * Math.min(total(symbols), 1), here);
     }
 
-    // The chosen row's weights over any source: the chosen head for the one on show, the mean for others.
     rowWeights(index) {
       if (index < 0 || this.row < 0) return () => 0;
-      if (index === this.choice.source) return (column) => this.weight(this.row, column);
-      const { heads, columns } = this.candidate.maps[index];
-      const cell = this.row * columns.length;
-      return (column) => heads.reduce((sum, head) => sum + head[cell + column], 0) / heads.length / this.data.scale;
+      const start = this.row * this.candidate.maps[index].columns.length;
+      return (column) => this.weights[index][start + column];
     }
   }
 

@@ -1,0 +1,42 @@
+"""The built-in task `scenes`: small pictures of coloured shapes, drawn from a number, with captions and questions.
+
+    scene:12     a small red circle above a large blue square
+    scene:12     what colour is the thing below the circle ?     blue
+
+Nothing is downloaded and nothing is stored: `scene:12` means the same picture everywhere. What is in it is known, so it can be
+checked where a model looks when it names a thing (`pointing_accuracy`).
+
+Six combinations of a colour and a shape occur in the test split only, one in each of its pictures. A model that describes
+them has understood that colours and shapes go together freely; one that has learnt combinations by heart fails.
+"""
+
+from seqloom.data.builtin.scenes.drawing import draw
+from seqloom.data.builtin.scenes.files import ScenePixels, SceneRoot, write_scenes
+from seqloom.data.builtin.scenes.pointing import Pointing, pointing_accuracy
+from seqloom.data.builtin.scenes.questions import Question, questions
+from seqloom.data.builtin.scenes.splits import PICTURES, Split, examples, question_examples, split_of
+from seqloom.data.builtin.scenes.things import COLOURS, HELD_OUT, SHAPES, Box, Mention, Scene, Thing, scene
+
+__all__ = [
+    "COLOURS",
+    "HELD_OUT",
+    "PICTURES",
+    "SHAPES",
+    "Box",
+    "Mention",
+    "Pointing",
+    "Question",
+    "Scene",
+    "ScenePixels",
+    "SceneRoot",
+    "Split",
+    "Thing",
+    "draw",
+    "examples",
+    "pointing_accuracy",
+    "question_examples",
+    "questions",
+    "scene",
+    "split_of",
+    "write_scenes",
+]

@@ -1,0 +1,67 @@
+"""Whether a model looks at what it names: its attention while it writes a caption, held against where things are."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from seqloom.data.builtin.scenes.things import Box, Scene
+
+
+@dataclass(frozen=True)
+class Pointing:
+    """How often the most attended cell was one where the named thing is. Sums: those of two scenes may be added.
+
+    words: content words that were judged. hits: those whose cell overlaps the thing's box. blind: how many hits cells picked
+    blindly would have had on average. Large things are easy to hit, and so is everything on a coarse grid.
+    """
+
+    words: int = 0
+    hits: int = 0
+    blind: float = 0.0
+
+    def __add__(self, other: "Pointing") -> "Pointing":
+        return Pointing(self.words + other.words, self.hits + other.hits, self.blind + other.blind)
+
+    @property
+    def accuracy(self) -> float:
+        """The share of judged words that were hits; not a number if none was judged."""
+        return self.hits / self.words if self.words else float("nan")
+
+    @property
+    def chance(self) -> float:
+        """The accuracy of looking anywhere."""
+        return self.blind / self.words if self.words else float("nan")
+
+
+def pointing_accuracy(
+    scene: Scene, tokens: Sequence[str], weights: npt.NDArray[np.floating[Any]], grid: tuple[int, int]
+) -> Pointing:
+    """Judge where attention was largest at each content word of a caption.
+
+    tokens: the T symbols that a model wrote, one for each word; spaces around them do not count. weights: [T, S], S being rows
+    times columns of the grid, row by row from the top left. grid: rows and columns; together they cover the whole picture.
+
+    A word is judged if it says a size, a colour or a shape and is the word that the scene's own caption has at this place: of
+    any other word nobody knows which thing it is about. It is a hit if the cell of the largest weight, the first of equal
+    ones, shares an area with the box of the thing that the word is about.
+    """
+    rows, columns = grid
+    if weights.shape != (len(tokens), rows * columns):
+        raise ValueError(f"expected weights of shape {(len(tokens), rows * columns)}, found {weights.shape}")
+    total = Pointing()
+    for place, word, thing in scene.mentions:
+        if place < len(tokens) and tokens[place].strip() == word:
+            overlap = _overlap(scene.things[thing].box, rows, columns)
+            total += Pointing(1, int(overlap.flat[int(weights[place].argmax())]), float(overlap.mean()))
+    return total
+
+
+def _overlap(box: Box, rows: int, columns: int) -> npt.NDArray[np.bool_]:
+    """Which cells share an area with a box, [rows, columns]."""
+    left, top = np.arange(columns) / columns, np.arange(rows) / rows
+    across = (left < box.right) & (left + 1 / columns > box.left)
+    down = (top < box.bottom) & (top + 1 / rows > box.top)
+    return down[:, None] & across

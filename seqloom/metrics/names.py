@@ -1,0 +1,62 @@
+"""What metrics are called, which way they point, and which of them one usually wants."""
+
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+from seqloom.metrics.sums import Item
+
+Name = Literal[
+    "exact_match",
+    "symbol_error_rate",
+    "cer",
+    "wer",
+    "bleu",
+    "chrf",
+    "bleu_1",
+    "bleu_2",
+    "bleu_3",
+    "bleu_4",
+    "bleu_1_unpenalised",
+    "bleu_2_unpenalised",
+    "bleu_3_unpenalised",
+    "bleu_4_unpenalised",
+    "meteor",
+    "rouge_l_coco",
+    "cider",
+    "rouge_1",
+    "rouge_2",
+    "rouge_l",
+]
+
+PAIRS: tuple[Name, ...] = ("exact_match", "symbol_error_rate", "cer", "wer", "bleu", "chrf")
+"""What is measured where every item has one reference."""
+
+CAPTIONS: tuple[Name, ...] = ("bleu_1", "bleu_2", "bleu_3", "bleu_4", "meteor", "rouge_l_coco", "cider")
+"""What is measured where items have several references: what papers on captions print, in their order."""
+
+ALL: tuple[Name, ...] = (
+    *PAIRS,
+    *("bleu_1", "bleu_2", "bleu_3", "bleu_4"),
+    *("bleu_1_unpenalised", "bleu_2_unpenalised", "bleu_3_unpenalised", "bleu_4_unpenalised"),
+    *("meteor", "rouge_l_coco", "cider"),
+    *("rouge_1", "rouge_2", "rouge_l"),
+)
+"""Every metric that can be computed from outputs and references."""
+
+SLOW: frozenset[Name] = frozenset({"meteor"})
+"""Metrics that take seconds, however few the items: nothing for every validation, unless it is the one that decides."""
+
+_LOWER_IS_BETTER = frozenset({"symbol_error_rate", "cer", "wer"})
+
+HIGHER_IS_BETTER: Mapping[str, bool] = {"loss": False, **{name: name not in _LOWER_IS_BETTER for name in ALL}}
+"""The direction of every metric a recipe may name."""
+
+
+def usual(items: Sequence[Item]) -> tuple[Name, ...]:
+    """The metrics that are measured if nobody names any."""
+    return CAPTIONS if any(len(item.references) > 1 for item in items) else PAIRS
+
+
+def unknown(name: str, choices: Sequence[str]) -> str:
+    """The sentence for a metric that does not exist."""
+    return f"There is no metric {name!r}. Choose from: {', '.join(choices)}."
