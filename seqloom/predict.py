@@ -31,6 +31,7 @@ from seqloom.search.ensembles import Ensemble, EnsembleState
 from seqloom.search.fusion import Fused, FusedState
 from seqloom.search.settings import Request, longest_outputs
 from seqloom.symbols import UNKNOWN
+from seqloom.views.exhibits import Exhibit
 
 if TYPE_CHECKING:
     from seqloom.views import Exhibit
@@ -363,7 +364,7 @@ class Predictor:
         can copy are known from the source.
         """
         sources = [self._reader.read(example) for example in examples]
-        references = [(_target(example), *example.others) for example in examples]
+        references = [_targets(example) for example in examples]
         owners = [source for source, several in zip(sources, references, strict=True) for _ in several]
         targets = iter(self._encode_targets(list(itertools.chain.from_iterable(references)), owners))
         written = self._encode_targets([prediction.text for prediction in predictions], sources)
@@ -436,9 +437,13 @@ _NOTHING = Candidate(text="", tokens=(), score=0.0, log_prob=0.0, log_probs=())
 
 
 def _target(example: Example) -> str:
-    if example.target is None:
+    return _targets(example)[0]
+
+
+def _targets(example: Example) -> tuple[str, ...]:
+    if not example.targets:
         raise DataError(f"{example.origin}: this line has no target, so there is nothing to compare with. Give both columns")
-    return example.target
+    return example.targets
 
 
 def _width(section: Search) -> int:

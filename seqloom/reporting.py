@@ -113,7 +113,7 @@ def _by_length(evaluation: Evaluation) -> list[dict[str, float]]:
 
 
 def _shown(prediction: DrawnPrediction, example: Example) -> views.Example:
-    return views.Example(prediction.exhibit(), example.target or "", others=example.others)
+    return views.Example(prediction.exhibit(), example.target or "", others=example.targets[1:])
 
 
 def _varied(ranked: Sequence[Row], count: int) -> list[Row]:

@@ -5,11 +5,10 @@ Everything streams: no file is ever held in memory. Nothing is dropped: what can
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
 from typing import Literal
 
 from seqloom.data.formats import Format, stream_examples, stream_text
-from seqloom.data.records import Example, Origin, Problem
+from seqloom.data.records import Example, GroupedExample, Origin, Problem
 from seqloom.data.tables import FIRST_TWO
 from seqloom.data.vectors import ONE_TEXT
 from seqloom.errors import DataError
@@ -80,6 +79,7 @@ def grouped(examples: Iterable[Example]) -> list[Example]:
     return [_with_others(*several) for several in found.values()]
 
 
-def _with_others(first: Example, *further: Example) -> Example:
+def _with_others(one: Example, *further: Example) -> GroupedExample:
     others = tuple(example.target or "" for example in further)
-    return replace(first, others=others if set(others) != {first.target} else ())
+    different = others if set(others) != {one.target} else ()
+    return GroupedExample(one.sources, one.target, one.origin, one.weight, one.features, different)

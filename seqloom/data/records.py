@@ -46,7 +46,7 @@ class Origin:
 class Example:
     """One pair to learn from, or sources to predict from (then `target` is None).
 
-    sources: by name; a vector is its numbers, a file its name. others: further targets that are as right, to be judged by.
+    sources: by name; a vector is its numbers, a file its name.
     """
 
     sources: Mapping[str, str]
@@ -54,7 +54,23 @@ class Example:
     origin: Origin
     weight: float = 1.0
     features: tuple[str, ...] = ()
+
+    @property
+    def targets(self) -> tuple[str, ...]:
+        """All targets that are right; none if there is nothing to compare with."""
+        return () if self.target is None else (self.target,)
+
+
+@dataclass(frozen=True, slots=True)
+class GroupedExample(Example):
+    """An example to judge by, with further targets that are as right. A class of its own: millions of examples have none."""
+
     others: tuple[str, ...] = ()
+
+    @property
+    def targets(self) -> tuple[str, ...]:
+        """All targets that are right."""
+        return (self.target or "", *self.others)
 
 
 @dataclass(frozen=True, slots=True)

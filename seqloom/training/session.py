@@ -228,7 +228,7 @@ def _silent_metric(recipe: Recipe, judge: Judge) -> str:
     metric = recipe.training.validation.metric
     if metric == "loss" or not isinstance(judge, PairJudge):
         return ""
-    reason = silence(metric, [(example.target or "", *example.others) for example in judge.examples])
+    reason = silence(metric, [example.targets for example in judge.examples])
     return reason and (
         f"warning: training.validation.metric is {metric}, but {reason}, and no weights would count as better than the first. "
         "Choose another one: --set training.validation.metric=cer"

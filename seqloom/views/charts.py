@@ -111,6 +111,8 @@ def _axis(values: Sequence[float], start: float, end: float, *, padded: bool = T
     """Make an axis over the values; padded: one that reaches to the ticks around them."""
     ticks = nice_ticks(min(values), max(values))
     low, high = (ticks[0], ticks[-1]) if padded or min(values) == max(values) else (min(values), max(values))
+    if high <= low:  # values that differ by less than ticks can say, such as a score of 1e-14
+        high = low + 1.0
     return _Axis(low, high, start, end, tuple(tick for tick in ticks if low <= tick <= high))
 
 

@@ -210,4 +210,4 @@ def test_equal_sources_become_one_example_with_several_targets() -> None:
             [("a", "x", "1", ()), ("b", "x", "2", ()), ("a", "x", "3", ()), ("a", "y", "4", ()), ("a", "x", "5", ("f",))]
         )
     ]
-    assert [(one.target, one.others) for one in grouped(examples)] == [("1", ("3",)), ("2", ()), ("4", ()), ("5", ())]
+    assert [one.targets for one in grouped(examples)] == [("1", "3"), ("2",), ("4",), ("5",)]

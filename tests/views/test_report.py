@@ -156,3 +156,7 @@ def test_a_prediction_about_a_picture_is_a_strip_without_a_large_picture() -> No
     page = Page(views.to_html(Report(title="Captions", maps=[pictures.caption("a red ball")])))
     assert (page.count("div", kind="look compact"), page.count("div", kind="view")) == (1, 0)
     assert page.count("img", kind="mask") == 4
+
+
+def test_a_curve_of_next_to_nothing_is_drawn() -> None:
+    assert "<polyline" in line_chart(Panel("Scores", {"bleu": [(2, 4.2e-14)]}))
