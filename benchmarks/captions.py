@@ -1,0 +1,139 @@
+"""Captions of photographs and questions about them: cut the data as published, train, measure the test part once, print a row.
+
+    python benchmarks/captions.py flickr8k-soft --data DATA/flickr8k --runs RUNS
+    python benchmarks/captions.py daquar --data DATA/daquar --runs RUNS --threads 2 --set training.epochs=10
+
+DATA/flickr8k holds images.zip, captions.tsv and splits.tsv, DATA/daquar images.zip and qa.tsv. The recipes are those of the
+package, `captions` and `visual-questions`; a name says what is changed in them. What the frozen network sees in a picture is
+computed once and kept. A run that was interrupted goes on. The row is printed as JSON and as a line of docs/results.md.
+"""
+
+import argparse
+import csv
+import json
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from seqloom.cli.recipes import find_recipe
+from seqloom.data.corpus import Corpus
+from seqloom.data.examples import grouped
+from seqloom.metrics import evaluate
+from seqloom.predict import Predictor
+from seqloom.recipe import read_recipe
+from seqloom.runs import RunFolder
+from seqloom.training.display import open_display
+from seqloom.training.machine import choose_threads
+from seqloom.training.session import train
+
+HARD = "model.bridge.attention={kind: hard, score: {kind: additive, size: 256}}"
+CHANGES: dict[str, list[str]] = {
+    "flickr8k-initial": ["model.bridge={kind: initial}"],
+    "flickr8k-every-step": ["model.bridge={kind: every_step}"],
+    "flickr8k-soft": [],
+    "flickr8k-hard": [HARD],
+    "flickr8k-doubly": ["model.bridge.doubly_stochastic=1.0"],
+    "daquar": [],
+}
+"""What each row changes in its recipe."""
+
+SPLITS = ("train", "validation", "test")
+
+
+def cut_flickr(data: Path, out: Path) -> None:
+    """The official parts, all captions of a picture one below the other."""
+    part_of = {row["image"]: row["split"].replace("dev", "validation") for row in _rows(data / "splits.tsv")}
+    captions = list(_rows(data / "captions.tsv"))
+    for split in SPLITS:
+        _write(out / f"{split}.tsv", ((row["image"], row["caption"]) for row in captions if part_of[row["image"]] == split))
+
+
+def cut_daquar(data: Path, out: Path) -> None:
+    """The official parts; of the training pictures, the last tenth to choose by."""
+    rows = list(_rows(data / "qa.tsv"))
+    images = sorted({row["image"] for row in rows if row["split"] == "train"})
+    kept_back = set(images[len(images) * 9 // 10 :])
+    parts: dict[str, list[Sequence[str]]] = {split: [] for split in SPLITS}
+    for row in rows:
+        part = "test" if row["split"] == "test" else "validation" if row["image"] in kept_back else "train"
+        parts[part].append((row["image"], row["question"], row["answer"]))
+    for split in SPLITS:
+        _write(out / f"{split}.tsv", parts[split])
+
+
+def _rows(path: Path) -> Iterable[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as stream:
+        yield from csv.DictReader(stream, delimiter="\t", quoting=csv.QUOTE_NONE)
+
+
+def _write(path: Path, rows: Iterable[Sequence[str]]) -> None:
+    path.write_text("".join("\t".join(row) + "\n" for row in rows), encoding="utf-8")
+
+
+def settings_of(name: str, data: Path, runs: Path) -> list[str]:
+    """Where the data of a row is, and what it changes in its recipe."""
+    dataset = name.split("-")[0]
+    folder = runs / f"{dataset}-tables"
+    if not (folder / "test.tsv").exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        {"flickr8k": cut_flickr, "daquar": cut_daquar}[dataset](data, folder)
+    files = [f"data.{split}={folder / split}.tsv" for split in SPLITS]
+    return [*files, f"data.sources.image.root={(data / 'images.zip').resolve()}", *CHANGES[name]]
+
+
+def measure(name: str, run: Path) -> dict[str, Any]:
+    """What is reported of a finished run."""
+    opened, predictor = RunFolder.open(run), Predictor.load(run)
+    counters = opened.counters() or {}
+    examples = predictor.tolerant(grouped(Corpus(opened.recipe.data, opened.recipe.seed).examples("test")))
+    evaluation = evaluate(predictor.items(examples, predictor.predict(examples)))
+    weights, _ = opened.load_weights()
+    chosen = opened.recipe.training.validation.metric
+    return {
+        "name": name,
+        "test": {one: evaluation.metrics[one] for one in evaluation.telling},
+        "absent": dict(evaluation.absent),
+        "count": evaluation.count,
+        "validation": {chosen: counters["best"]},
+        "parameters": sum(array.size for array in weights.values()),
+        "steps": counters["step"],
+        "minutes": round(counters["seconds"] / 60, 1),
+        "threads": opened.facts["threads"],
+        "seed": opened.recipe.seed,
+        "date": datetime.now(UTC).date().isoformat(),
+    }
+
+
+def row(found: dict[str, Any]) -> str:
+    """The row of docs/results.md: what the test part gave, in the order of the metrics."""
+    figures = " | ".join(f"{value:.1f}" for value in found["test"].values())
+    validation = ", ".join(f"{value:.1f}" for value in found["validation"].values())
+    facts = f"{found['minutes']} | {found['threads']} | {found['seed']} | {found['date']}"
+    return f"| {found['name']} | {found['parameters']:,} | {validation} | {figures} | {facts} |"
+
+
+def main() -> None:
+    """Train or pick up a run, then measure it."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("name", choices=CHANGES)
+    parser.add_argument("--data", type=Path, required=True, help="the folder of the data set")
+    parser.add_argument("--runs", type=Path, required=True, help="where run folders and tables are kept")
+    parser.add_argument("--threads", type=int, default=choose_threads(None))
+    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="change the recipe further")
+    wanted = parser.parse_args()
+    settings = [*settings_of(wanted.name, wanted.data, wanted.runs), f"training.threads={wanted.threads}", *wanted.set]
+    recipe = read_recipe(find_recipe("visual-questions" if wanted.name == "daquar" else "captions"), settings)
+    display = open_display()
+    try:
+        outcome = train(recipe, wanted.runs / wanted.name, display=display)
+    finally:
+        display.closed()
+    if outcome.finished:
+        found = measure(wanted.name, outcome.path)
+        print(json.dumps(found))
+        print(row(found))
+
+
+if __name__ == "__main__":
+    main()
