@@ -147,7 +147,7 @@ def make_text_run(path: Path, text: str, vocabulary: dict[str, Any]) -> Path:
             "model": {
                 "encoder": None,
                 "bridge": {"kind": "none"},
-                "decoder": {"cell": "lstm", "size": 12, "layers": 2, "embedding": 8},
+                "decoder": {"kind": "recurrent", "cell": "lstm", "size": 12, "layers": 2, "embedding": 8},
             },
             "device": "cpu",
         }
