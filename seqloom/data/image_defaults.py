@@ -13,6 +13,7 @@ from seqloom.data.recognition import Recognised
 from seqloom.recipe import Recipe
 from seqloom.recipe.sections import Files, ImageSource
 from seqloom.recipe.sections.vision import PRETRAINED_PACKAGE
+from seqloom.symbols import SPECIALS, UNKNOWN
 
 _UPDATES = 6_000
 """About so many updates train a model of captions well; small data is gone over more often."""
@@ -76,6 +77,8 @@ def recipe_for_images(
             "schedule": {"kind": "cosine", "warmup": min(200, epochs * updates // 10), "final": 0.05},
             "validation": {"metric": _metric(target, classes=classes), "patience": 6},
         },
+        # Whoever wants a caption has no use for a word that is not one.
+        "search": {"kind": "beam", "width": 5, "forbid": [SPECIALS[UNKNOWN]]},
     }
     if updates < UPDATES_PER_EPOCH:
         body["training"]["validation"]["every_steps"] = UPDATES_PER_EPOCH
