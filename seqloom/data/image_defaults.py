@@ -60,7 +60,7 @@ def recipe_for_images(
     body: dict[str, Any] = {
         "data": {
             "train": train,
-            "columns": table.columns.model_dump(exclude_defaults=True),
+            "columns": table.columns.model_dump(),
             "sources": sources,
             "vocabularies": {"target": {"kind": "whole"} if classes else _vocabulary(targets, count)},
             "split": {"validation": share, "test": share},

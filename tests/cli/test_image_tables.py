@@ -14,10 +14,12 @@ from PIL import Image
 from cli.conftest import Seqloom, words
 from seqloom.data.image_defaults import recipe_for_images
 from seqloom.data.images import ImagePixels
-from seqloom.data.recognition import recognise
+from seqloom.data.recognition import Recognised, recognise
+from seqloom.data.vectors import ONE_TEXT
 from seqloom.predict import Predictor
 from seqloom.recipe import read_recipe
 from seqloom.recipe.sections import (
+    Columns,
     ConvolutionalEncoder,
     EfficientNetLite0Encoder,
     ImageSource,
@@ -124,7 +126,11 @@ def test_questions_and_answers_are_recognised(captions: Path, seqloom: Seqloom, 
             "the first of its 3 columns names images; what are the others? Say it: --columns image=1,target=2",
         ),
         ("a\tb\n", ["--columns", "sorce=1,target=2"], "none of sorce holds names of image files. Use source, target"),
-        ("a\tb\n", ["--images", "photos.zip"], "--images says where image files are, and table.tsv names none"),
+        (
+            "a\tb\n",
+            ["--images", "photos.zip"],
+            "--images says where image files are, and the first column of table.tsv names none",
+        ),
         (
             "0.png\ta dog\n",
             ["--images", "none.zip"],
@@ -148,6 +154,19 @@ def test_punctuation_between_spaces_makes_symbols(captions: Path) -> None:
     table.write_text("".join(f"{line} .\n" for line in captions.read_text().splitlines()))
     recipe = recipe_for_images(str(table), recognise(str(table), {}))
     assert recipe.data.vocabularies.target == Symbols(lowercase=True)
+
+
+def test_a_header_alone_makes_no_images(tmp_path: Path) -> None:
+    (tmp_path / "table.tsv").write_text("file\ttext\nabc\tABC\n")
+    assert recognise(str(tmp_path / "table.tsv"), {}) == Recognised(ONE_TEXT, Columns())
+
+
+def test_images_may_stand_in_any_column(captions: Path) -> None:
+    table = captions.parent / "turned.tsv"
+    rows = [line.split("\t") for line in captions.read_text().splitlines()]
+    table.write_text("".join(f"{number}\t{text}\t{name}\n" for number, (name, text) in enumerate(rows)))
+    recipe = recipe_for_images(str(table), recognise(str(table), {"image": 3, "target": 2}))
+    assert (recipe.data.sources["image"].column, recipe.data.columns.target) == (3, 2)
 
 
 # --- several references ---------------------------------------------------------------------------------------------
