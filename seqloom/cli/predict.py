@@ -164,6 +164,9 @@ def _with_features(examples: "Iterator[Example]", features: list[str] | None) ->
 def _split_places(places: list[str]) -> tuple[list[str], list[str]]:
     """The runs, and the input: `-` or files, the words after the runs."""
     count = next((number for number, place in enumerate(places) if number and not Path(place).is_dir()), len(places))
+    for place in places[1:count]:
+        if not (Path(place) / "run.json").exists():
+            raise DataError(f"{place}: expected a file to read or a run folder, found another folder. Name the files in it")
     for place in places[count:]:
         if place != "-" and not Path(place).exists():
             raise DataError(f"{place}: expected a file to read or a run folder, found nothing there. Check the path")
