@@ -11,7 +11,7 @@ them has understood that colours and shapes go together freely; one that has lea
 """
 
 from seqloom.data.builtin.scenes.drawing import draw
-from seqloom.data.builtin.scenes.files import ScenePixels, SceneRoot, write_scenes
+from seqloom.data.builtin.scenes.files import SceneRoot, write_scenes
 from seqloom.data.builtin.scenes.pointing import Pointing, pointing_accuracy
 from seqloom.data.builtin.scenes.questions import Question, questions
 from seqloom.data.builtin.scenes.splits import PICTURES, Split, examples, question_examples, split_of
@@ -27,7 +27,6 @@ __all__ = [
     "Pointing",
     "Question",
     "Scene",
-    "ScenePixels",
     "SceneRoot",
     "Split",
     "Thing",
