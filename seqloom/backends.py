@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Protocol
 
 from seqloom.data.batches import Batch, Padded
-from seqloom.data.media import Frontend
+from seqloom.data.media_store import StoredFrontend
 from seqloom.data.oracles import Oracle
 from seqloom.data.vocabulary import Vocabulary
 from seqloom.errors import MissingExtraError, UsageError
@@ -53,7 +53,7 @@ class OpenedModel:
     stepper: SourceStepper
     vocabularies: Mapping[str, Vocabulary]
     recipe: Recipe
-    frontends: Mapping[str, Frontend] = field(default_factory=dict)
+    frontends: Mapping[str, StoredFrontend] = field(default_factory=dict)
 
 
 def open_vocabularies(run: RunFolder) -> dict[str, Vocabulary]:
@@ -91,4 +91,5 @@ def open_model(path: Path, *, precision: InferencePrecision = "fp32", shortlist:
     sizes = {name: vocabulary.size for name, vocabulary in vocabularies.items()}
     model = restored_model(run.recipe, sizes, weights, where=str(path / "weights.safetensors"))
     stepper = TorchStepper(model, precision=precision, shortlist=shortlist)
-    return OpenedModel(stepper, vocabularies, run.recipe, build_frontends(run.recipe))
+    frontends = {name: StoredFrontend(frontend) for name, frontend in build_frontends(run.recipe).items()}
+    return OpenedModel(stepper, vocabularies, run.recipe, frontends)

@@ -1,7 +1,8 @@
 """What a person asks a prediction for, as models read it: texts become symbols, vectors numbers, files a frontend's arrays."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from os import PathLike, fspath
 from typing import Any
 
@@ -9,18 +10,22 @@ import numpy as np
 
 from seqloom.data.batches import Padded
 from seqloom.data.examples import Example, Origin
+from seqloom.data.images import ImagePixels, Pixels
 from seqloom.data.media import Frontend, Media, MediaFinder
-from seqloom.data.media_store import as_padded
+from seqloom.data.media_store import StoredFrontend, as_padded
 from seqloom.data.oracles import Positions, Unit
 from seqloom.data.records import INPUT
 from seqloom.data.vectors import as_text, parse_vector
 from seqloom.data.vocabulary import Encoded, Vocabulary
 from seqloom.errors import DataError, UsageError
 from seqloom.predictions import Alignment, FloatArray
-from seqloom.recipe.sections import AnySource, Data, FileSource, TextSource, VectorSource
+from seqloom.recipe.sections import AnySource, Data, FileSource, ImageSource, TextSource, VectorSource
 
 Input = str | PathLike[str] | Mapping[str, Any] | Example
 """What one may ask a prediction for: the one source, a mapping of sources and perhaps `features`, or an example."""
+
+Look = Callable[[], Pixels]
+"""A picture as a model sees it, opened when it is called. Raises `DataError` if it cannot be read."""
 
 _LENGTH_OF_A_FILE = 20
 """Limits on outputs grow with the source, and a file has no symbols: it counts as so many, enough for a long caption."""
@@ -49,7 +54,7 @@ class Reader:
         self,
         data: Data,
         vocabularies: Mapping[str, Vocabulary],
-        frontends: Mapping[str, Frontend],
+        frontends: Mapping[str, StoredFrontend],
         grids: Mapping[str, tuple[int, int]],
         *,
         tell_apart: bool,
@@ -139,11 +144,21 @@ class Reader:
                 raise DataError(f"{one.example.origin}: expected the name of a file for {name}, found nothing")
         frontend = self._frontends[name]
         try:
+            # What has a target is to be judged, mostly more than once; of other files there may be any number.
+            frontend.keep([one.files[name] for one in chosen if one.example.target is not None])
             return as_padded(np.stack(list(frontend.arrays([one.files[name] for one in chosen]))))
         except DataError:
             for one in chosen:  # several may be opened at once: say which it is
                 _open_alone(frontend, one.files[name], one.example.origin)
             raise
+
+    def looks(self, read: ReadExample) -> dict[str, Look]:
+        """The sources of an example that are pictures, by name."""
+        return {
+            name: partial(ImagePixels(*source.height_and_width, source.fit).array, read.files[name])
+            for name, source in self.sources.items()
+            if isinstance(source, ImageSource) and name in read.files
+        }
 
     def positions(self, read: ReadExample, unit: Unit) -> Positions:
         """The positions of the source that an oracle speaks of."""

@@ -5,9 +5,10 @@ A language model may have a say in what they write (shallow fusion).
 
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +19,7 @@ from seqloom.data.examples import Example
 from seqloom.data.oracles import Entry, Oracle, Steps, Unit, parse_steps
 from seqloom.data.vocabulary import Vocabulary
 from seqloom.errors import DataError, UsageError
-from seqloom.inputs import Input, Reader, ReadExample
+from seqloom.inputs import Input, Look, Reader, ReadExample
 from seqloom.metrics import Item
 from seqloom.predictions import Candidate, Prediction
 from seqloom.processor import InferencePrecision
@@ -30,6 +31,9 @@ from seqloom.search.ensembles import Ensemble, EnsembleState
 from seqloom.search.fusion import Fused, FusedState
 from seqloom.search.settings import Request, longest_outputs
 from seqloom.symbols import UNKNOWN
+
+if TYPE_CHECKING:
+    from seqloom.views import Exhibit
 
 Told = str | Sequence[Any] | npt.NDArray[np.floating] | Entry | None
 """What one may say of where to look, for one input: an alignment, a list of distributions, or nothing. See `data.oracles`."""
@@ -59,13 +63,26 @@ class Scored:
         return {"log_prob": self.log_prob, "symbols": list(self.symbols), "log_probs": list(self.log_probs)}
 
 
+@dataclass(frozen=True)
 class DrawnPrediction(Prediction):
-    """A prediction that draws its attention map where a notebook shows it."""
+    """A prediction that draws its attention map where a notebook shows it. looks: its sources that are pictures."""
+
+    looks: Mapping[str, Look] = field(default_factory=dict, repr=False, compare=False)
+
+    def exhibit(self, label: str = "") -> "Exhibit":
+        """The prediction with its pictures as the model saw them, for views; without those that cannot be read any more."""
+        from seqloom.views import Exhibit, Picture
+
+        pictures = {}
+        for name, look in self.looks.items():
+            with suppress(DataError):
+                pictures[name] = Picture(look())
+        return Exhibit(self, pictures, label)
 
     def _repr_html_(self) -> str:
         from seqloom.views import to_fragment
 
-        return to_fragment(self)
+        return to_fragment(self.exhibit())
 
 
 class Predictor:
@@ -143,7 +160,7 @@ class Predictor:
         oracle: Sequence[Told] | None = None,
         oracle_unit: Unit = "symbols",
         progress: Progress = lambda count: None,
-    ) -> list[Prediction]:
+    ) -> list[DrawnPrediction]:
         """The best outputs for each input, in the order of the inputs.
 
         A result depends neither on its neighbours nor on `nbest`. prefix: what every output must begin with. first: the
@@ -171,7 +188,7 @@ class Predictor:
 
     def predict_stream(
         self, inputs: Iterable[Input], *, oracle: Iterable[Told] | None = None, at_once: int = _CHUNK, **wishes: Any
-    ) -> Iterator[Prediction]:
+    ) -> Iterator[DrawnPrediction]:
         """Predictions for a stream of any length, in order, taking the wishes that `predict` takes.
 
         at_once: read so many inputs before the first of them is answered.
@@ -255,11 +272,16 @@ class Predictor:
         state = states[0] if len(states) == 1 else EnsembleState(states)
         return state if self._language_model is None else FusedState(state, self._language_model.start({}, count))
 
-    def _prediction(self, read: ReadExample, hypotheses: Sequence[Hypothesis]) -> Prediction:
+    def _prediction(self, read: ReadExample, hypotheses: Sequence[Hypothesis]) -> DrawnPrediction:
         candidates = [self._candidate(one, read) for one in hypotheses] or [_NOTHING]
         example = read.example
         return DrawnPrediction(
-            dict(example.sources), candidates[0], tuple(candidates[1:]), example.features, self.fusion_weight
+            dict(example.sources),
+            candidates[0],
+            tuple(candidates[1:]),
+            example.features,
+            self.fusion_weight,
+            looks=self._reader.looks(read),
         )
 
     def _candidate(self, hypothesis: Hypothesis, read: ReadExample) -> Candidate:

@@ -3,21 +3,22 @@
 from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from seqloom.data.corpus import Corpus
 from seqloom.data.examples import Example, grouped
 from seqloom.errors import RunError
 from seqloom.language import LanguageModel
-from seqloom.metrics import HIGHER_IS_BETTER, evaluate, intervals, sentence_scores
-from seqloom.predict import Predictor
-from seqloom.predictions import Prediction
+from seqloom.metrics import HIGHER_IS_BETTER, Evaluation, evaluate, intervals, sentence_scores
+from seqloom.predict import DrawnPrediction, Predictor
 from seqloom.readings import Summary
 from seqloom.recipe import jars, to_yaml
 from seqloom.recipe.sections import Sample
 from seqloom.runs import RunFolder
 from seqloom.views import report as views
 from seqloom.views.charts import Panel
+
+Row = TypeVar("Row")
 
 _EXTREMES = 8
 _MAPS = 4
@@ -38,7 +39,10 @@ def collect_report(path: Path, *, most: int = 2000, progress: Callable[[int], No
     names = evaluation.telling
     margins = intervals(items, names)
     chosen = run.recipe.training.validation.metric
-    ranked = _ranked(examples, predictions, sentence_scores(items, _ranking(chosen, names)))
+    scores = sentence_scores(items, _ranking(chosen, names))
+    # The best first; among equals the surer one.
+    ranked = sorted(zip(scores, predictions, examples, strict=True), key=lambda row: (-row[0], -row[1].score))
+    seen = [(prediction, example) for _, prediction, example in ranked]
     return views.Report(
         title=path.name,
         summary=dict(jars(run.recipe))["task"],
@@ -51,11 +55,11 @@ def collect_report(path: Path, *, most: int = 2000, progress: Callable[[int], No
         metrics=[views.Metric(name, evaluation.metrics[name], margins[name], evaluation.signatures[name]) for name in names],
         panels=_panels(run, names),
         validation=_validation_rows(run, names),
-        by_length=[{key: row[key] for key in row if key not in evaluation.silent} for row in evaluation.by_length],
+        by_length=_by_length(evaluation),
         classes=evaluation.classes,
-        best=ranked[:_EXTREMES],
-        worst=ranked[-_EXTREMES:][::-1],
-        maps=[one.prediction for one in _varied(ranked, _MAPS)],
+        best=[_shown(*one) for one in seen[:_EXTREMES]],
+        worst=[_shown(*one) for one in seen[-_EXTREMES:][::-1]],
+        maps=[prediction.exhibit() for prediction, _ in _varied(seen, _MAPS)],
         recipe_text=to_yaml(run.recipe),
     )
 
@@ -102,13 +106,17 @@ def _ranking(chosen: str, names: Sequence[str]) -> str:
     return next(name for name in (chosen, "cer", "cider", *names) if name in names)
 
 
-def _ranked(examples: Sequence[Example], predictions: Sequence[Prediction], scores: Sequence[float]) -> list[views.Example]:
-    """All examples, the best first; among equals the surer one first."""
-    rows = sorted(zip(scores, predictions, examples, strict=True), key=lambda row: (-row[0], -row[1].score))
-    return [views.Example(prediction, example.target or "") for _, prediction, example in rows]
+def _by_length(evaluation: Evaluation) -> list[dict[str, float]]:
+    """The groups of source lengths with the metrics that say something; nothing where all sources are of one length."""
+    rows = evaluation.by_length if len(evaluation.by_length) > 1 else ()
+    return [{key: row[key] for key in row if key not in evaluation.silent} for row in rows]
 
 
-def _varied(ranked: Sequence[views.Example], count: int) -> list[views.Example]:
+def _shown(prediction: DrawnPrediction, example: Example) -> views.Example:
+    return views.Example(prediction.exhibit(), example.target or "", others=example.others)
+
+
+def _varied(ranked: Sequence[Row], count: int) -> list[Row]:
     """Some from all over the ranking: the best, the worst, and what lies between."""
     if len(ranked) <= count:
         return list(ranked)

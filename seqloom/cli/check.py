@@ -4,12 +4,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from seqloom.cli.options import ColumnsOption, Json, open_console, parse_columns, parse_files, print_json
+from seqloom.cli.options import ColumnsOption, ImagesOption, Json, open_console, parse_files, print_json, recognised
 from seqloom.errors import UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from seqloom.data.doctor import Diagnosis
-    from seqloom.recipe.sections import Files
+    from seqloom.data.picture_checks import Pictures
+    from seqloom.recipe.sections import Files, Source
 
 _COLOURS = {"error": "red", "warning": "yellow", "note": "dim"}
 
@@ -31,6 +34,7 @@ def check(
         str | None, typer.Option("--test", metavar="FILE", help="A file of test pairs, or SOURCES,TARGETS.")
     ] = None,
     columns: ColumnsOption = None,
+    images: ImagesOption = None,
     json: Json = False,
 ) -> None:
     """Examine data: what is broken, odd or leaking between splits.
@@ -38,24 +42,30 @@ def check(
     Examples:
         seqloom check train.tsv --validation dev.tsv --test test.tsv --columns source=2,target=1
         seqloom check --source train.de --target train.en --test test.de,test.en
+        seqloom check captions.tsv --images photos.zip
         seqloom check recipe.yaml --json
 
     Exit code 1 if training on it would be unwise.
     """
     from seqloom.data.doctor import examine
-    from seqloom.recipe.sections import Aligned, Columns
+    from seqloom.recipe.sections import Aligned
 
     if bool(files) == bool(source or target) or bool(source) != bool(target):
         raise UsageError("check: give files of pairs, or both --source and --target. See: seqloom check --help")
     if files and len(files) == 1 and files[0].endswith((".yaml", ".yml")):
-        if validation or test or columns:
-            raise UsageError(f"check: {files[0]} is a recipe, which says itself what --validation, --test and --columns say")
+        if validation or test or columns or images:
+            raise UsageError(
+                f"check: {files[0]} is a recipe, which says itself what --validation, --test, --columns and --images say"
+            )
         diagnosis = _of_recipe(files[0])
     else:
         train: Files = Aligned(source=tuple(source), target=tuple(target)) if source and target else tuple(files or ())
         splits: dict[str, Files] = {"train": train}
         splits |= {name: parse_files(file) for name, file in (("validation", validation), ("test", test)) if file}
-        diagnosis = examine(splits, columns=parse_columns(columns) or Columns())
+        table = recognised(train, columns, images)
+        diagnosis = examine(
+            splits, columns=table.columns, sources=table.sources, further=_picture_checks(table.sources, sized=False)
+        )
     if json:
         print_json(diagnosis.as_json())
     else:
@@ -79,7 +89,21 @@ def _of_recipe(path: str) -> "Diagnosis":
         columns=data.columns,
         maximum_length=data.maximum_length,
         sources=data.sources,
+        further=_picture_checks(data.sources, sized=True),
     )
+
+
+def _picture_checks(sources: "Mapping[str, Source]", *, sized: bool) -> "list[Pictures]":
+    """A check of the pictures of each source that is an image. sized: the sources say how large they will be."""
+    from seqloom.data.media import MediaFinder
+    from seqloom.data.picture_checks import Pictures
+    from seqloom.recipe.sections import ImageSource
+
+    return [
+        Pictures(MediaFinder(source).find, *(source.height_and_width if sized else (0, 0)), source=name)
+        for name, source in sources.items()
+        if isinstance(source, ImageSource)
+    ]
 
 
 def _show(diagnosis: "Diagnosis") -> None:

@@ -89,12 +89,13 @@ def evaluate(
     table = Table(box=None, padding=(0, 2, 0, 0))
     table.add_column("source length\n(examples)", no_wrap=True)
     table.add_column(f"any\n({evaluation.count:,})", justify="right")
-    for bucket in evaluation.by_length:
+    groups = evaluation.by_length if len(evaluation.by_length) > 1 else ()  # images are all of one length
+    for bucket in groups:
         shortest, longest = int(bucket["from"]), int(bucket["to"])
         lengths = str(shortest) if shortest == longest else f"{shortest}-{longest}"
         table.add_column(f"{lengths}\n({bucket['count']:,.0f})", justify="right")
     for name in evaluation.telling:
-        table.add_row(name, *(f"{values[name]:.2f}" for values in (evaluation.metrics, *evaluation.by_length)))
+        table.add_row(name, *(f"{values[name]:.2f}" for values in (evaluation.metrics, *groups)))
     console = open_console()
     console.print(table)
     notes = [

@@ -74,17 +74,13 @@ def explain(
     if units is not None:
         raise UsageError("--units is for language models; this run reads a source. Leave it out")
     told = None if oracle is None else _entries(oracle)
-    source = _source(runs[0], text, feature or [])
-    _explain_source(runs, source, out, beam, {"oracle": told, "oracle_unit": oracle_unit.value}, json=json)
+    _explain_source(runs, text, feature or [], out, beam, {"oracle": told, "oracle_unit": oracle_unit.value}, json=json)
 
 
-def _source(run: str, text: str, features: list[str]) -> dict[str, Any]:
-    """The one source, or several given as JSON, as a predictor takes them."""
+def _source(names: list[str], text: str, features: list[str]) -> dict[str, Any]:
+    """The one source, or several given as JSON, as a predictor of sources of these names takes them."""
     import json
 
-    from seqloom.runs import RunFolder
-
-    names = list(RunFolder.open(Path(run)).recipe.data.sources)
     if len(names) == 1:
         return {names[0]: text, "features": features}
     try:
@@ -109,11 +105,18 @@ def _entries(oracle: str) -> "list[Entry]":
 
 
 def _explain_source(
-    runs: list[str], source: dict[str, Any], out: Path, beam: int | None, wishes: dict[str, Any], *, json: bool
+    runs: list[str],
+    text: str,
+    features: list[str],
+    out: Path,
+    beam: int | None,
+    wishes: dict[str, Any],
+    *,
+    json: bool,
 ) -> None:
     from seqloom.views import MissingFontWarning, write_map
 
-    exhibits = [_exhibit(run, source, beam, wishes, labelled=len(runs) > 1) for run in runs]
+    exhibits = [_exhibit(run, text, features, beam, wishes, labelled=len(runs) > 1) for run in runs]
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", MissingFontWarning)
         written = write_map(exhibits, out)
@@ -133,19 +136,21 @@ def _explain_source(
         typer.echo("\n".join([*lines, str(written)]))
 
 
-def _exhibit(run: str, source: dict[str, Any], beam: int | None, wishes: dict[str, Any], *, labelled: bool) -> "Exhibit":
+def _exhibit(
+    run: str, text: str, features: list[str], beam: int | None, wishes: dict[str, Any], *, labelled: bool
+) -> "Exhibit":
     """What one run says; labelled: with the run's name and how it sees the source, to be told from others."""
     from seqloom.cli.searching import choose_search
     from seqloom.predict import Predictor
     from seqloom.recipe import bridge_words
     from seqloom.recipe.sections import Beam
-    from seqloom.views import Exhibit
 
     predictor = Predictor.load(run)
     search = choose_search(predictor.recipe.search, beam={"width": beam})
     nbest = search.width if isinstance(search, Beam) else 1
-    prediction = predictor.predict([source], search=search, nbest=nbest, **wishes)[0]
-    return Exhibit(prediction, label=f"{run}: {bridge_words(predictor.recipe)}" if labelled else "")
+    source = _source(list(predictor.recipe.data.sources), text, features)
+    [prediction] = predictor.predict([source], search=search, nbest=nbest, **wishes)
+    return prediction.exhibit(label=f"{run}: {bridge_words(predictor.recipe)}" if labelled else "")
 
 
 # --- language models ------------------------------------------------------------------------------------------------

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from seqloom.data.examples import Example
     from seqloom.data.formats import Format
+    from seqloom.data.recognition import Recognised
     from seqloom.predict import Predictor
     from seqloom.recipe.sections import Columns, Data, Files
 
@@ -136,10 +137,25 @@ def warn_of_emulation(precision: str) -> None:
         )
 
 
-def parse_columns(text: str | None) -> "Columns | None":
-    """`source=2,target=1,features=3+4` as a section; None if not given."""
-    if text is None:
-        return None
+ImagesOption = Annotated[
+    str | None,
+    typer.Option(
+        "--images",
+        metavar="FOLDER|ZIP|TAR",
+        help="Where the names of image files begin; by default the folder of the table that names them.",
+    ),
+]
+
+
+def recognised(files: "Files", columns: str | None, images: str | None) -> "Recognised":
+    """What the columns of files hold that come without a recipe, and that a command line may say more about."""
+    from seqloom.data.recognition import recognise
+
+    return recognise(files, {} if columns is None else _column_parts(columns, None), root=images)
+
+
+def parse_columns(text: str) -> "Columns":
+    """`source=2,target=1,features=3+4` as a section."""
     from seqloom.recipe.sections import Columns
 
     return _checked_columns(_column_parts(text, tuple(Columns.model_fields)), text)
@@ -162,15 +178,15 @@ def with_columns(data: "Data", text: str | None) -> "Data":
     return data.model_copy(update={"columns": columns, "sources": sources})
 
 
-def _column_parts(text: str, known: Sequence[str]) -> dict[str, Any]:
+def _column_parts(text: str, known: Sequence[str] | None) -> dict[str, Any]:
+    """The columns by the names of parts. known: the names that there are; None if any may be that of a source."""
     values: dict[str, Any] = {}
     for part in text.split(","):
         name, found, value = part.partition("=")
-        if not found or name.strip() not in known or not value.strip():
-            example = f"{known[0]}=2,target=1"
-            raise UsageError(
-                f"--columns: expected NAME=COLUMN pairs such as {example} with names out of {', '.join(known)}; got {part!r}"
-            )
+        is_known = name.strip() in known if known else name.strip().isidentifier()
+        if not found or not is_known or not value.strip():
+            such = f"{known[0]}=2,target=1 with names out of {', '.join(known)}" if known else "source=2,target=1"
+            raise UsageError(f"--columns: expected NAME=COLUMN pairs such as {such}; got {part!r}")
         values[name.strip()] = (
             _column(value.strip()) if name.strip() != "features" else [_column(one) for one in value.split("+")]
         )

@@ -5,7 +5,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from seqloom.cli.options import ColumnsOption, Json, parse_columns, parse_files, print_json, program, require_torch
+from seqloom.cli.options import (
+    ColumnsOption,
+    ImagesOption,
+    Json,
+    parse_files,
+    print_json,
+    program,
+    recognised,
+    require_torch,
+)
 from seqloom.errors import UsageError
 
 if TYPE_CHECKING:
@@ -47,6 +56,7 @@ def train(
         typer.Option("--test", metavar="FILE", help="A file of test pairs, or SOURCES,TARGETS; by default some of the data."),
     ] = None,
     columns: ColumnsOption = None,
+    images: ImagesOption = None,
     settings: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="KEY=VALUE", help="Change a recipe setting, e.g. training.epochs=5. Repeatable."),
@@ -60,6 +70,8 @@ def train(
         seqloom train recipe.yaml --set training.epochs=20 --out runs/mine
         seqloom train --pairs words.tsv --columns source=2,target=1 --out runs/words
         seqloom train --source a.de --target a.en --validation b.de,b.en --out runs/de-en
+        seqloom train --pairs captions.tsv --images photos.zip --out runs/captions
+        seqloom train --pairs table.tsv --columns image=1,question=2,target=3 --out runs/questions
         seqloom train --text book.txt --out runs/book
 
     Ctrl-C saves; the same command goes on from there, and ends with the same weights as if it had never stopped.
@@ -74,12 +86,14 @@ def train(
         raise UsageError("train: --validation and --test go with data; a recipe names its own files in `data`")
     if not text and (lines or vocabulary is not None):
         raise UsageError("train: --lines and --vocabulary go with --text; a recipe says it in `data`")
+    if files is None and images is not None:
+        raise UsageError("train: --images goes with --pairs; a recipe says it as `root` of a source in data.sources")
     if recipe is not None:
         chosen = _from_recipe(recipe, columns, settings)
     elif text:
         chosen = _from_text(text, validation, test, columns, lines=lines, vocabulary=vocabulary, settings=settings)
     else:
-        chosen = _from_data(files, validation, test, columns, settings)
+        chosen = _from_data(files, validation, test, columns, images, settings)
 
     from seqloom.training.display import open_display
     from seqloom.training.session import train as train_recipe
@@ -169,18 +183,21 @@ def _from_data(
     validation: str | None,
     test: str | None,
     columns: str | None,
+    images: str | None,
     settings: list[str] | None,
 ) -> "Recipe":
     from seqloom.data.defaults import recipe_for
-    from seqloom.recipe.sections import Aligned, Columns
+    from seqloom.data.image_defaults import recipe_for_images
+    from seqloom.recipe.sections import Aligned
 
     if files is None:
         raise UsageError("no data was given")
     train_files = Aligned(source=tuple(files[0]), target=tuple(files[1])) if isinstance(files, tuple) else tuple(files)
-    return recipe_for(
-        train_files,
-        validation=parse_files(validation) if validation else None,
-        test=parse_files(test) if test else None,
-        columns=parse_columns(columns) or Columns(),
-        overrides=settings or (),
-    )
+    held_out = {
+        "validation": parse_files(validation) if validation else None,
+        "test": parse_files(test) if test else None,
+    }
+    table = recognised(train_files, columns, images)
+    if table.has_images:
+        return recipe_for_images(train_files, table, **held_out, overrides=settings or ())
+    return recipe_for(train_files, **held_out, columns=table.columns, overrides=settings or ())

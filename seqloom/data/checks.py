@@ -249,7 +249,10 @@ class Copies:
 class Headers:
     """Finds files whose first pair looks like the names of columns."""
 
-    _NAMES = frozenset({"source", "target", "src", "tgt", "src_text", "tgt_text", "input", "output", "text", "label"})
+    _NAMES = frozenset(
+        {"source", "target", "src", "tgt", "src_text", "tgt_text", "input", "output", "text", "label"}
+        | {"image", "caption", "question", "answer"}
+    )
 
     def __init__(self) -> None:
         self.tally = Tally()

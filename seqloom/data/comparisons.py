@@ -33,12 +33,13 @@ SPREAD = 6.0
 """How many (robust) standard deviations from the median a length ratio must be to look wrong."""
 
 
-def compare(ledgers: Ledgers, maximum_length: int) -> Iterator[Finding]:
-    """Make all comparisons."""
+def compare(ledgers: Ledgers, maximum_length: int, *, of_files: bool = False) -> Iterator[Finding]:
+    """Make all comparisons. of_files: a source is the name of a file, which says little: two names may be one picture."""
     yield from few_pairs(ledgers)
     yield from repeated_pairs(ledgers)
-    yield from several_targets(ledgers)
-    yield from overlaps(ledgers)
+    if not of_files:
+        yield from several_targets(ledgers)
+        yield from overlaps(ledgers)
     yield from unlikely_lengths(ledgers)
     yield from long_sides(ledgers, maximum_length)
 

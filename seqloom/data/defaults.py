@@ -16,7 +16,7 @@ _LOOK = 20_000
 """So many pairs from all over the data tell what it is like."""
 _UPDATES = 3_000
 """About so many updates train a small model well; small data is gone over more often."""
-_UPDATES_PER_EPOCH = 60
+UPDATES_PER_EPOCH = 60
 _MOST_EPOCHS = 100
 _TEXT_UPDATES = 4_000
 _MOST_TEXT_EPOCHS = 20
@@ -25,11 +25,12 @@ _HELD_OUT = (20, 5_000)
 """Validation and test get a twentieth of the pairs each, within these numbers, and at most a fifth."""
 
 Kind = Literal["symbols", "characters", "bpe"]
-_METRICS: dict[Kind, str] = {"symbols": "symbol_error_rate", "characters": "cer", "bpe": "chrf"}
+METRICS: dict[Kind, str] = {"symbols": "symbol_error_rate", "characters": "cer", "bpe": "chrf"}
+"""What models are judged by that write symbols of a kind."""
 
 
 @dataclass(frozen=True)
-class _Side:
+class Look:
     """What the texts of one side look like."""
 
     words: float
@@ -71,20 +72,19 @@ def recipe_for(
 
     A first line that says `source` and `target` is taken for a header.
     """
-    examples, pairs = _spread(read_examples(train, columns=columns))
+    examples, pairs = spread_over(read_examples(train, columns=columns))
     if examples and _is_header(examples[0]):
         columns = columns.model_copy(update={"source": "source", "target": "target"})
         examples, pairs = examples[1:], pairs - 1
-    if not examples:
-        raise DataError(f"{_named(train)}: holds no examples. Give a file with at least a few hundred pairs")
-    source = _look([example.sources["source"] for example in examples])
-    target = _look([example.target or "" for example in examples])
+    require_some(examples, train)
+    source = look_at([example.sources["source"] for example in examples])
+    target = look_at([example.target or "" for example in examples])
     length = max(source.length, target.length)
     size = 128 if pairs < 20_000 else 256
-    budget = int(min(4000, max(100, pairs * length / _UPDATES_PER_EPOCH)))
+    budget = int(min(4000, max(100, pairs * length / UPDATES_PER_EPOCH)))
     updates = max(1, round(pairs * length / budget))
     epochs = max(3, min(_MOST_EPOCHS, round(_UPDATES / updates)))
-    share = _share(pairs)
+    share = held_out_share(pairs)
     body: dict[str, Any] = {
         "data": {
             "train": train if isinstance(train, Aligned) else list([train] if isinstance(train, str) else train),
@@ -101,11 +101,22 @@ def recipe_for(
             "batch_tokens": budget,
             "learning_rate": 2e-3,
             "schedule": {"kind": "cosine", "warmup": min(100, epochs * updates // 10), "final": 0.05},
-            "validation": {"metric": _METRICS[target.kind], "patience": 10},
+            "validation": {"metric": METRICS[target.kind], "patience": 10},
         },
     }
-    if updates < _UPDATES_PER_EPOCH:  # a few updates hardly change the model: judging it after each epoch would waste time
-        body["training"]["validation"]["every_steps"] = _UPDATES_PER_EPOCH
+    if updates < UPDATES_PER_EPOCH:  # a few updates hardly change the model: judging it after each epoch would waste time
+        body["training"]["validation"]["every_steps"] = UPDATES_PER_EPOCH
+    return finished(body, validation, test, overrides)
+
+
+def require_some(examples: Sequence[Example], files: Files) -> None:
+    """Refuse files without anything to learn from."""
+    if not examples:
+        raise DataError(f"{_named(files)}: holds no examples. Give a file with at least a few hundred pairs")
+
+
+def finished(body: dict[str, Any], validation: Files | None, test: Files | None, overrides: Sequence[str]) -> Recipe:
+    """The recipe, with files of its own for validation and test if there are any, and with what `--set` changes."""
     body["data"] |= {name: files for name, files in (("validation", validation), ("test", test)) if files is not None}
     recipe = recipe_from(body)
     return parse_recipe(to_yaml(recipe), where="the recipe made for this data", overrides=overrides) if overrides else recipe
@@ -122,10 +133,10 @@ def recipe_for_text(
 ) -> Recipe:
     """A recipe for a language model of plain text. lines: every line is a sequence by itself. vocabulary: a file of one."""
     files = (train,) if isinstance(train, str) else tuple(train)
-    examples, count = _spread(read_text(files, blank=False))
+    examples, count = spread_over(read_text(files, blank=False))
     if not examples:
         raise DataError(f"{_named(files)}: holds no text. Give a file with at least some thousand words")
-    text = _look([example.target or "" for example in examples])
+    text = look_at([example.target or "" for example in examples])
     kind: dict[str, Any] = {"kind": "file", "file": vocabulary} if vocabulary is not None else _text_vocabulary(text, count)
     # A line break counts.
     symbols = count * (1 + (text.characters if kind["kind"] == "characters" else 1.3 * text.words))
@@ -133,7 +144,7 @@ def recipe_for_text(
     rows, stretch = (32, 64) if symbols < 2_000_000 else (64, 64)
     updates = max(1.0, symbols / (rows * stretch))
     epochs = max(3, min(_MOST_TEXT_EPOCHS, round(_TEXT_UPDATES / updates)))
-    share = _share(count)
+    share = held_out_share(count)
     body: dict[str, Any] = {
         "data": {
             "train": list(files),
@@ -158,19 +169,17 @@ def recipe_for_text(
         },
         "search": {"kind": "sample", "length_factor": 0.0, "length_extra": 500},
     }
-    body["data"] |= {name: files for name, files in (("validation", validation), ("test", test)) if files is not None}
-    recipe = recipe_from(body)
-    return parse_recipe(to_yaml(recipe), where="the recipe made for this text", overrides=overrides) if overrides else recipe
+    return finished(body, validation, test, overrides)
 
 
-def _text_vocabulary(text: _Side, lines: int) -> dict[str, Any]:
+def _text_vocabulary(text: Look, lines: int) -> dict[str, Any]:
     """Characters for text of a book's size; pieces of words where there is enough of it to learn words from."""
     if text.words * lines < _ENOUGH_FOR_WORDS:
         return {"kind": "characters"}
     return {"kind": "bpe", "size": 8000}
 
 
-def _spread(examples: Iterable[Example]) -> tuple[list[Example], int]:
+def spread_over(examples: Iterable[Example]) -> tuple[list[Example], int]:
     """Some examples from all over the data, since files are often sorted; and how many there are."""
     kept: list[Example] = []
     stride, count = 1, 0
@@ -196,11 +205,12 @@ def _named(files: Files) -> str:
             return ", ".join(files)
 
 
-def _look(texts: Sequence[str]) -> _Side:
+def look_at(texts: Sequence[str]) -> Look:
+    """What some texts look like."""
     split = [text.split() for text in texts]
     words = list(itertools.chain.from_iterable(split))
     types = set(words)
-    return _Side(
+    return Look(
         words=statistics.fmean(len(one) for one in split),
         characters=statistics.fmean(len(text) for text in texts),
         word_types=len(types),
@@ -210,12 +220,12 @@ def _look(texts: Sequence[str]) -> _Side:
     )
 
 
-def _vocabulary(side: _Side, pairs: int) -> dict[str, Any]:
+def _vocabulary(side: Look, pairs: int) -> dict[str, Any]:
     kind = side.kind
     return {"kind": kind, "size": max(500, min(8000, pairs // 4))} if kind == "bpe" else {"kind": kind}
 
 
-def _share(pairs: int) -> float:
+def held_out_share(pairs: int) -> float:
     """The share of pairs that is held out for validation, and as much for test."""
     least, most = _HELD_OUT
     return round(min(0.2, max(least, min(most, 0.05 * pairs)) / pairs), 4)

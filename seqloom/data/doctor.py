@@ -33,7 +33,7 @@ from seqloom.data.lines import BYTE_ORDER_MARK, DAMAGE, open_bytes
 from seqloom.data.records import Example, Problem, ProblemCode
 from seqloom.data.tables import FIRST_TWO
 from seqloom.data.vectors import ONE_TEXT
-from seqloom.recipe.sections import TARGET, Aligned, Columns, Files, Source, TextSource
+from seqloom.recipe.sections import TARGET, Aligned, Columns, Files, FileSource, Source, TextSource
 
 __all__ = ["Diagnosis", "Finding", "Severity", "SplitSummary", "Spread", "examine"]
 
@@ -140,7 +140,8 @@ def examine(
     checks: list[Check] = [*patterns(), NormalForms(), UnseenCharacters(), Copies(), Headers(), *further]
     ledgers = {name: _read_split(name, stream, checks, sides) for name, stream in streams.items()}
 
-    findings = [*_refused(problems), *compare(ledgers, maximum_length)]
+    of_files = any(isinstance(source, FileSource) for source in sources.values())
+    findings = [*_refused(problems), *compare(ledgers, maximum_length, of_files=of_files)]
     findings.extend(finding for check in checks for finding in check.findings())
     findings.extend(_line_ends([file for name in ordered for file in _text_files(splits[name], format)]))
     findings.sort(key=lambda finding: _RANKS[finding.severity])

@@ -70,8 +70,16 @@ def splitter(seed: int, split: Split) -> Callable[[str], SplitName]:
 
 
 def grouped(examples: Iterable[Example]) -> list[Example]:
-    """Examples with the same sources and features as one, in the order in which they begin: all their targets are right."""
+    """Examples with the same sources and features as one, in the order in which they begin: all their targets are right.
+
+    One target that is there several times is one; beside others, each time counts.
+    """
     found: dict[tuple[object, ...], list[Example]] = {}
     for example in examples:
         found.setdefault((*example.sources.items(), *example.features), []).append(example)
-    return [replace(one, others=tuple(other.target or "" for other in others)) for one, *others in found.values()]
+    return [_with_others(*several) for several in found.values()]
+
+
+def _with_others(first: Example, *further: Example) -> Example:
+    others = tuple(example.target or "" for example in further)
+    return replace(first, others=others if set(others) != {first.target} else ())

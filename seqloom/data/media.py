@@ -148,7 +148,9 @@ class _Folder(MediaRoot):
         try:
             facts = path.stat()
         except (OSError, ValueError) as problem:  # ValueError: a NUL inside
-            raise MediaError(f"expected a file {str(path)!r}, found nothing there. Check the name and the root") from problem
+            raise MediaError(
+                f"expected a file {str(path)!r}, found nothing there. Check the name, and where names begin"
+            ) from problem
         if not stat.S_ISREG(facts.st_mode):
             kind = "a folder" if stat.S_ISDIR(facts.st_mode) else "something else"
             raise MediaError(f"expected a file {str(path)!r}, found {kind}. Check the name")

@@ -8,7 +8,7 @@ import fcntl
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -114,12 +114,13 @@ class MediaStore:
             self._rows[content] = len(self._rows)
 
 
-@dataclass(frozen=True)
 class StoredFrontend:
-    """A frontend that looks into a store first: what training has seen need not be computed again to be judged by."""
+    """A frontend that looks into its store first: what was seen once need not be computed again to be judged by."""
 
-    frontend: Frontend
-    store: MediaStore
+    def __init__(self, frontend: Frontend) -> None:
+        self.frontend = frontend
+        self.store = MediaStore(frontend)
+        self._contents: dict[tuple[str, int, int], str] = {}
 
     @property
     def key(self) -> str:
@@ -133,11 +134,24 @@ class StoredFrontend:
 
     def arrays(self, files: Sequence[Media]) -> Iterator[npt.NDArray[Any]]:
         """An array for each file; those that the store lacks are computed, and not kept."""
-        computed = self.frontend.arrays([media for media in files if media.content_hash not in self.store])
+        contents = [self._content(media) for media in files]
+        pairs = zip(files, contents, strict=True)
+        computed = iter(self.frontend.arrays([media for media, content in pairs if content not in self.store]))
         kept = self.store.arrays()
-        for media in files:
-            known = media.content_hash in self.store
-            yield np.asarray(kept[self.store.rows([media.content_hash])[0]]) if known else next(computed)
+        for content in contents:
+            yield np.asarray(kept[self.store.rows([content])[0]]) if content in self.store else next(computed)
+
+    def keep(self, files: Sequence[Media]) -> None:
+        """Add the arrays of files to the store. A cache that cannot be written is none: they are computed anew then."""
+        with suppress(OSError):
+            self.store.fill({self._content(media): media for media in files})
+
+    def _content(self, media: Media) -> str:
+        """The hash of a file's content. Every validation asks for the same files, so they are read once."""
+        key = (media.where, media.size, media.stamp)
+        if key not in self._contents:
+            self._contents[key] = media.content_hash
+        return self._contents[key]
 
 
 @dataclass(frozen=True)

@@ -38,10 +38,11 @@ class _Shown:
 class Pictures:
     """A check for the data doctor. It opens every picture of a table once, however often it is named, and keeps a hash of it.
 
-    find: gives the file of a name. height, width: what the recipe makes of every picture. source: the source that names it.
+    find: gives the file of a name. height, width: what the recipe makes of every picture, 0 if it is not known. source: the
+    source that names it.
     """
 
-    def __init__(self, find: FindPicture, *, height: int, width: int, source: str = "source") -> None:
+    def __init__(self, find: FindPicture, height: int, width: int, *, source: str = "source") -> None:
         self.find = find
         self.height = height
         self.width = width

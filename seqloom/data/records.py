@@ -73,6 +73,10 @@ Report = Callable[[Problem], None]
 """What a reader does with a problem: training raises it, the data doctor collects it and reads on."""
 
 
+def ignore(problem: Problem) -> None:
+    """Do nothing about a problem: whoever has a first look leaves it to whoever reads everything."""
+
+
 def abbreviated(value: object, limit: int = 60) -> str:
     """Show a value in a message: quoted, with invisible characters escaped, and never long."""
     if isinstance(value, str | bytes):

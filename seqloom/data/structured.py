@@ -19,6 +19,7 @@ from seqloom.data.records import (
     abbreviated,
     bad_weight,
     empty_side,
+    ignore,
     is_empty,
     weight_of,
 )
@@ -172,6 +173,12 @@ def jsonl_sources(file: str, lines: Iterator[Line], form: Form, report: Report) 
         record = blank if is_empty(line or "") else _json_object(line or "", origin, report)
         if record is not None and (example := source_of(record, keys, origin, report)):
             yield example
+
+
+def first_keys(file: str) -> list[str]:
+    """The keys of the first object; none if the first line is none."""
+    line = next((line for _, line in read_lines(file, ignore)), None)
+    return list(_json_object(line or "", Origin(file, 1), ignore) or ())
 
 
 def _json_keys(form: Form) -> Keys:

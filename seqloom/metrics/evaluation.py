@@ -13,7 +13,7 @@ from seqloom.classes import Classes
 from seqloom.errors import DataError, UsageError
 from seqloom.metrics import captions, edits, meteor, summaries, translation
 from seqloom.metrics.captions import Captions
-from seqloom.metrics.names import ALL, HIGHER_IS_BETTER, unknown, usual
+from seqloom.metrics.names import ALL, HIGHER_IS_BETTER, are_classes, unknown, usual
 from seqloom.metrics.summaries import Summaries
 from seqloom.metrics.sums import Item, Measure, NotComputedError, Table
 
@@ -83,17 +83,22 @@ def evaluate(items: Sequence[Item], names: Sequence[str] | None = None) -> Evalu
 
 
 def _classes(items: Sequence[Item]) -> Classes | None:
-    """What was wanted and what was written, if every target is one symbol."""
-    if any(len(item.references) > 1 or len(item.references_symbols[0]) != 1 for item in items):
+    """What was wanted and what was written, if every target is one symbol. Of several right ones, that which was written."""
+    if not are_classes(items):
         return None
-    return Classes.of((item.references[0], item.hypothesis) for item in items)
+    return Classes.of(
+        (item.hypothesis if item.hypothesis in item.references else item.references[0], item.hypothesis) for item in items
+    )
 
 
-def silence(name: str, references: Sequence[str]) -> str:
-    """Why a metric would say nothing about such references, whatever the outputs; empty if it would say something."""
+def silence(name: str, references: Sequence[Sequence[str]]) -> str:
+    """Why a metric would say nothing about such references, whatever the outputs; empty if it would say something.
+
+    references: of each item, all that are right.
+    """
     if name == "meteor" or not references:
         return ""
-    items = [Item(text, (text,), (), ((),), 0) for text in references]
+    items = [Item(several[0], tuple(several), (), ((),) * len(several), 0) for several in references]
     return _measure(name, _Prepared(items), single_sentences=False).silent
 
 

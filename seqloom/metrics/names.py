@@ -54,7 +54,12 @@ HIGHER_IS_BETTER: Mapping[str, bool] = {"loss": False, **{name: name not in _LOW
 
 def usual(items: Sequence[Item]) -> tuple[Name, ...]:
     """The metrics that are measured if nobody names any."""
-    return CAPTIONS if any(len(item.references) > 1 for item in items) else PAIRS
+    return CAPTIONS if any(len(item.references) > 1 for item in items) and not are_classes(items) else PAIRS
+
+
+def are_classes(items: Sequence[Item]) -> bool:
+    """Whether all that is wanted is one symbol: a class, which is right or wrong, however many are right."""
+    return all(len(symbols) == 1 for item in items for symbols in item.references_symbols)
 
 
 def unknown(name: str, choices: Sequence[str]) -> str:

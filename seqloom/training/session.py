@@ -14,7 +14,7 @@ from seqloom.backends import open_vocabularies
 from seqloom.data.corpus import Corpus, SplitName
 from seqloom.data.examples import Example, grouped
 from seqloom.data.media import Frontend
-from seqloom.data.media_store import MediaStore, StoredFrontend
+from seqloom.data.media_store import StoredFrontend
 from seqloom.data.prepared import TARGET, Prepared, PreparedSplit, prepare
 from seqloom.errors import DataError, RecipeError, RunError, UsageError
 from seqloom.metrics import NotComputedError, absence, silence
@@ -213,7 +213,7 @@ def _judge(recipe: Recipe, prepared: Prepared, frontends: Mapping[str, Frontend]
     examples: Iterable[Example] = Corpus(recipe.data, recipe.seed).examples("validation")
     if recipe.data.groups_references:
         examples = grouped(examples)
-    stored = {name: StoredFrontend(frontend, MediaStore(frontend)) for name, frontend in frontends.items()}
+    stored = {name: StoredFrontend(frontend) for name, frontend in frontends.items()}
     return PairJudge(recipe, prepared, list(islice(examples, recipe.training.validation.examples)), stored)
 
 
@@ -228,7 +228,7 @@ def _silent_metric(recipe: Recipe, judge: Judge) -> str:
     metric = recipe.training.validation.metric
     if metric == "loss" or not isinstance(judge, PairJudge):
         return ""
-    reason = silence(metric, [example.target or "" for example in judge.examples])
+    reason = silence(metric, [(example.target or "", *example.others) for example in judge.examples])
     return reason and (
         f"warning: training.validation.metric is {metric}, but {reason}, and no weights would count as better than the first. "
         "Choose another one: --set training.validation.metric=cer"

@@ -11,7 +11,7 @@ import torch
 from seqloom.backends import OpenedModel
 from seqloom.data.batches import Batch, BatchPlan, Padded, plan_epoch, plan_reading
 from seqloom.data.examples import Example
-from seqloom.data.media import Frontend
+from seqloom.data.media_store import StoredFrontend
 from seqloom.data.prepared import Prepared, PreparedSplit
 from seqloom.language import LanguageModel
 from seqloom.metrics import SLOW, Item, NotComputedError, evaluate, usual
@@ -41,7 +41,7 @@ class Judgement:
 
     values: dict[str, float]
     shuffled_loss: float
-    samples: list[tuple[Prediction, str]]
+    samples: Sequence[tuple[Prediction, str]]
     silent: frozenset[str] = frozenset()
     texts: tuple[str, ...] = ()
 
@@ -78,7 +78,7 @@ class PairJudge:
     recipe: Recipe
     prepared: Prepared
     examples: list[Example]
-    frontends: Mapping[str, Frontend] = field(default_factory=dict)
+    frontends: Mapping[str, StoredFrontend] = field(default_factory=dict)
 
     def judge(self, model: EncoderDecoder) -> Judgement:
         """Validate the model as it is now."""

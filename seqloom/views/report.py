@@ -4,15 +4,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from seqloom.classes import Classes, ClassQuality
-from seqloom.predictions import Prediction
 from seqloom.views import heatmap
 from seqloom.views.charts import Panel, bar_chart, line_chart, spoken
 from seqloom.views.differences import marked_pair
-from seqloom.views.exhibits import Shown
+from seqloom.views.exhibits import Picture, Shown, as_exhibit
 from seqloom.views.page import foreign, number, page, text
+from seqloom.views.pixels import data_uri, rgb_png, shrunk
 
 _RANGE = ("from", "to", "count")
 _PERCENT = 100.0
+_THUMBNAIL = 160
 
 
 @dataclass(frozen=True)
@@ -27,11 +28,15 @@ class Metric:
 
 @dataclass(frozen=True)
 class Example:
-    """A prediction beside what it should have been. note: anything to say of it, such as its number of errors."""
+    """A prediction beside what it should have been; one about pictures as an exhibit, with their pixels.
 
-    prediction: Prediction
+    note: anything to say of it, such as its number of errors. others: what would have been as right.
+    """
+
+    shown: Shown
     reference: str
     note: str = ""
+    others: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -222,18 +227,34 @@ def _examples(examples: Sequence[Example]) -> str:
 
 
 def _example(example: Example) -> str:
-    wanted, written = marked_pair(example.reference, example.prediction.text)
-    features = "".join(foreign(one, "feature") for one in example.prediction.features)
+    exhibit = as_exhibit(example.shown)
+    prediction = exhibit.prediction
+    features = "".join(foreign(one, "feature") for one in prediction.features)
     sources = "".join(
-        f"<dt dir=auto>{text(name)}</dt><dd>{features if index == 0 else ''}{foreign(one)}</dd>"
-        for index, (name, one) in enumerate(example.prediction.sources.items())
+        f"<dt dir=auto>{text(name)}</dt><dd>{features if index == 0 else ''}{_source(one, exhibit.pictures.get(name))}</dd>"
+        for index, (name, one) in enumerate(prediction.sources.items())
     )
     note = f'<p class="small" dir="auto">{text(example.note)}</p>' if example.note else ""
-    score = f'<p class="small">log p {number(example.prediction.log_prob)}</p>'
-    texts = (
-        f'<dt>reference</dt><dd><span dir="auto">{wanted}</span></dd><dt>output</dt><dd><span dir="auto">{written}</span></dd>'
+    score = f'<p class="small">log p {number(prediction.log_prob)}</p>'
+    return f"<li><dl>{sources}{_compared(example, prediction.text)}</dl><div>{note}{score}</div></li>"
+
+
+def _source(given: str, picture: Picture | None) -> str:
+    """A source as it was given; a picture stands before its name."""
+    if picture is None:
+        return foreign(given)
+    return f'<img src="{data_uri(rgb_png(shrunk(picture.pixels, _THUMBNAIL)))}" alt="">{foreign(given, "named")}'
+
+
+def _compared(example: Example, output: str) -> str:
+    """The reference and the output with their differences; of several references none is the one to differ from."""
+    if example.others:
+        wanted = "<br>".join(foreign(one) for one in (example.reference, *example.others))
+        return f"<dt>references</dt><dd>{wanted}</dd><dt>output</dt><dd>{foreign(output)}</dd>"
+    marked, written = marked_pair(example.reference, output)
+    return (
+        f'<dt>reference</dt><dd><span dir="auto">{marked}</span></dd><dt>output</dt><dd><span dir="auto">{written}</span></dd>'
     )
-    return f"<li><dl>{sources}{texts}</dl><div>{note}{score}</div></li>"
 
 
 def _written(caption: str, written: str) -> str:

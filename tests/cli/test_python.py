@@ -25,7 +25,7 @@ def test_a_loaded_run_predicts_texts_and_features(tiny_run: Path) -> None:
 
 def test_a_prediction_draws_itself_in_a_notebook(tiny_run: Path) -> None:
     [prediction] = seqloom.load(str(tiny_run)).predict(["abc"])
-    drawn = prediction._repr_html_()  # type: ignore[attr-defined]
+    drawn = prediction._repr_html_()
     assert drawn.startswith('<div class="seqloom">')
     assert "ABC" in drawn
     assert "<svg" in drawn

@@ -125,7 +125,7 @@ def test_a_stored_frontend_computes_only_what_is_new(table: Path) -> None:
     Image.new("RGB", (9, 9)).save(fresh)
     asked = Counting()
     files = [MediaRoot.open(table.parent).resolve(name) for name in ("blue.png", "new.png", "red.png")]
-    found = list(StoredFrontend(asked, MediaStore(asked)).arrays(files))
+    found = list(StoredFrontend(asked).arrays(files))
     assert asked.asked == ["new.png"]
     np.testing.assert_array_equal([array[0, 0] for array in found], np.asarray([media.size for media in files], np.float16))
 

