@@ -11,22 +11,16 @@ if TYPE_CHECKING:
     from seqloom.data.examples import Example, SplitName
     from seqloom.predict import DrawnPrediction, Predictor
 
+    Described = list[tuple[DrawnPrediction, Example]]
+
 _RIGHT, _WRONG = 4, 2
 """How many captions that are right and wrong are shown, if there are so many."""
 
 
 def show_captions(predictor: "Predictor", folder: Path) -> Showing:
     """Exact match on known and on new combinations, whether the model looks at what it names, and where it looked."""
-    from seqloom.data.builtin.scenes import Pointing, pointing_of
-
-    known, new = _described(predictor, "validation"), _described(predictor, "test")
-    pointing = sum((pointing_of(prediction) for prediction, _ in new), start=Pointing())
-    figures = {
-        "exact_match_known": percent([prediction.text == example.target for prediction, example in known]),
-        "exact_match_new": percent([prediction.text == example.target for prediction, example in new]),
-        "pointing": round(100 * pointing.hits / max(1, pointing.words), 2),
-        "pointing_by_chance": round(100 * pointing.blind / max(1, pointing.words), 2),
-    }
+    known, new = describe(predictor, "validation"), describe(predictor, "test")
+    figures = measure_captions(known, new)
     samples = _samples(new)
     return Showing(
         figures,
@@ -37,7 +31,7 @@ def show_captions(predictor: "Predictor", folder: Path) -> Showing:
         ],
         sentence=f"Exact match: {figures['exact_match_known']:.2f} % of {len(known):,} pictures of known combinations, "
         f"{figures['exact_match_new']:.2f} % of {len(new):,} with a colour and a shape that training never shows together. "
-        f"There, {figures['pointing']:.2f} % of {pointing.words:,} words for a thing were written looking at it "
+        f"There, {figures['pointing']:.2f} % of the words for a thing were written looking at it "
         f"(anywhere: {figures['pointing_by_chance']:.2f} %).",
         maps=draw_maps(((one.sources["image"].replace(":", "-"), one) for one, _ in samples), folder),
         next_commands=(
@@ -49,7 +43,7 @@ def show_captions(predictor: "Predictor", folder: Path) -> Showing:
     )
 
 
-def _described(predictor: "Predictor", split: "SplitName") -> "list[tuple[DrawnPrediction, Example]]":
+def describe(predictor: "Predictor", split: "SplitName") -> "Described":
     """The captions of a split's pictures, with what they should have been."""
     from seqloom.data.corpus import Corpus
 
@@ -58,7 +52,20 @@ def _described(predictor: "Predictor", split: "SplitName") -> "list[tuple[DrawnP
         return list(zip(predictor.predict(examples, progress=advance), examples, strict=True))
 
 
-def _samples(described: "list[tuple[DrawnPrediction, Example]]") -> "list[tuple[DrawnPrediction, Example]]":
+def measure_captions(known: "Described", new: "Described") -> dict[str, float]:
+    """Exact match on both, in percent; on the new combinations also how often the model looked at what it named."""
+    from seqloom.data.builtin.scenes import Pointing, pointing_of
+
+    pointing = sum((pointing_of(prediction) for prediction, _ in new), start=Pointing())
+    return {
+        "exact_match_known": percent([prediction.text == example.target for prediction, example in known]),
+        "exact_match_new": percent([prediction.text == example.target for prediction, example in new]),
+        "pointing": round(100 * pointing.hits / max(1, pointing.words), 2),
+        "pointing_by_chance": round(100 * pointing.blind / max(1, pointing.words), 2),
+    }
+
+
+def _samples(described: "Described") -> "Described":
     """The first pictures with a right caption, and the first with a wrong one."""
     right = (one for one in described if one[0].text == one[1].target)
     wrong = (one for one in described if one[0].text != one[1].target)

@@ -125,6 +125,10 @@ WRONG_DATA = {
     "{builtin: dates, test: a}": (
         "data: `builtin` brings its own examples: remove `train`, `validation` and `test`, or remove `builtin`."
     ),
+    "{builtin: scene-questions, sources: {image: {kind: image}}}": (
+        "data: the built-in task scene-questions has the sources {image: {kind: image}, question: {kind: text}}, and `sources` "
+        "names others. Leave `sources` out, or name these."
+    ),
 }
 
 
@@ -190,6 +194,9 @@ CONTRADICTIONS = {
     ),
     "bridge: {attention: {kind: multi_head, heads: 5}}": (
         "model.bridge.attention: 5 heads cannot share a size of 256. Use a number of heads that divides 256, such as 4 or 8."
+    ),
+    "{encoder: {kind: cnn, channels: [8, 16], blocks: [0, 1, 1]}}": (
+        "model.encoder: `blocks` names 3 stages, and `channels` 2. Give each stage a number, or write one number for all."
     ),
     "{encoder: {kind: cnn, summary: flatten}, bridge: {start: {dense: 0}}}": (
         "model: `start: {dense: 0}` would hand all states side by side, which `summary: flatten` makes of an image, to the "
