@@ -46,6 +46,11 @@ class ReadExample:
     length: int
     copies: Mapping[int, str] = field(default_factory=dict)
 
+    @property
+    def symbols(self) -> int:
+        """How much there is to read: of the longest text; where there is none, nothing tells examples apart."""
+        return max((len(one.ids) for one in self.encoded.values()), default=self.length)
+
 
 class Reader:
     """Reads examples for models of one recipe. tell_apart: unknown symbols get ids of their own, so that they can be copied."""

@@ -359,7 +359,7 @@ class Predictor:
                 references_symbols=tuple(
                     tuple(-1 if symbol == UNKNOWN else symbol for symbol in next(targets).tolist()) for _ in several
                 ),
-                source_length=source.length,
+                source_length=source.symbols,
             )
             for source, several, prediction, symbols in zip(sources, references, predictions, written, strict=True)
         ]

@@ -16,7 +16,7 @@ from seqloom.recipe import jars, to_yaml
 from seqloom.recipe.sections import Sample
 from seqloom.runs import RunFolder
 from seqloom.views import report as views
-from seqloom.views.charts import Panel
+from seqloom.views.charts import MOST_CURVES, Panel
 
 Row = TypeVar("Row")
 
@@ -165,10 +165,11 @@ def _panels(run: RunFolder, names: Sequence[str]) -> list[Panel]:
     train = [record for record in records if record["kind"] == "train"]
     validation = [record for record in records if record["kind"] == "validation"]
     panels = [Panel("Loss per symbol", {"training": _points(train, "loss"), "validation": _points(validation, "loss")})]
-    rising = {name: _points(validation, name) for name in names if HIGHER_IS_BETTER[name]}
-    falling = {name: _points(validation, name) for name in names if not HIGHER_IS_BETTER[name]}
-    judged = [Panel("Validation, higher is better", rising), Panel("Validation, lower is better", falling)]
-    panels += [panel for panel in judged if panel.curves]
+    curves = {name: points for name in names if (points := _points(validation, name))}
+    for better, title in ((True, "Validation, higher is better"), (False, "Validation, lower is better")):
+        remaining = iter((name, points) for name, points in curves.items() if HIGHER_IS_BETTER[name] == better)
+        while some := dict(islice(remaining, MOST_CURVES)):
+            panels.append(Panel(title, some))
     return [*panels, Panel("Learning rate", {"learning rate": _points(train, "learning_rate")})]
 
 

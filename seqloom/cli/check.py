@@ -115,9 +115,15 @@ def _show(diagnosis: "Diagnosis") -> None:
     for title in ("split", "pairs", "side", "median characters", "95 %", "longest"):
         sizes.add_column(title, justify="left" if title in {"split", "side"} else "right")
     for name, summary in diagnosis.splits.items():
-        for index, (side, spread) in enumerate(summary.characters.items()):
-            lead = (name, f"{summary.pairs:,}") if index == 0 else ("", "")
-            sizes.add_row(*lead, side, f"{spread.median:g}", f"{spread.percentile_95:g}", f"{spread.maximum:g}")
+        rows = [
+            *((side, f"{count:,} files") for side, count in summary.named.items()),
+            *(
+                (side, f"{spread.median:g}", f"{spread.percentile_95:g}", f"{spread.maximum:g}")
+                for side, spread in summary.characters.items()
+            ),
+        ]
+        for index, row in enumerate(rows):
+            sizes.add_row(*((name, f"{summary.pairs:,}") if index == 0 else ("", "")), *row)
     console.print(sizes)
     findings = Table(box=None, padding=(0, 2))
     for title in ("", "finding", "count", "first example"):

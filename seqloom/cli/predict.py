@@ -167,6 +167,9 @@ def _split_places(places: list[str]) -> tuple[list[str], list[str]]:
     from seqloom.data.media import DRAWN
 
     count = next((number for number, place in enumerate(places) if number and not Path(place).is_dir()), len(places))
+    for place in places[1:count]:
+        if not (Path(place) / "run.json").exists():
+            raise DataError(f"{place}: expected a file to read or a run folder, found another folder. Name the files in it")
     for place in places[count:]:
         if place != "-" and not place.startswith(DRAWN) and not Path(place).exists():
             raise DataError(f"{place}: expected a file to read or a run folder, found nothing there. Check the path")

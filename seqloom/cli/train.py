@@ -127,6 +127,8 @@ def _next_commands(recipe: "Recipe", run: Path) -> list[str]:
     """What one does with a run of this recipe."""
     if recipe.is_language_model:
         return [f"sample {run}", f"score {run} FILE", f"report {run}"]
+    if recipe.data.file_sources and len(recipe.data.sources) == 1:
+        return [f"explain {run} FILE --out map.html", f"evaluate {run}", f"report {run}"]
     return [f"predict {run} FILE", f"evaluate {run}", f"report {run}"]
 
 

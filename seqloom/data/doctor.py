@@ -5,7 +5,7 @@ has seen. A warning is worth a look. A note is worth knowing.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from itertools import islice
 from pathlib import Path
@@ -76,12 +76,16 @@ class Spread:
 
 @dataclass(frozen=True, slots=True)
 class SplitSummary:
-    """The size of a split, and the lengths of its sides that are text in characters and in words between spaces."""
+    """The size of a split, and the lengths of its sides that are text in characters and in words between spaces.
+
+    named: how many files the sources name that are files.
+    """
 
     files: tuple[str, ...]
     pairs: int
     characters: Mapping[str, Spread]
     words: Mapping[str, Spread]
+    named: Mapping[str, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,21 +142,23 @@ def examine(
     }
     sides = (*(name for name, source in sources.items() if isinstance(source, TextSource)), TARGET)
     checks: list[Check] = [*patterns(), NormalForms(), UnseenCharacters(), Copies(), Headers(), *further]
-    ledgers = {name: _read_split(name, stream, checks, sides) for name, stream in streams.items()}
+    named = [name for name, source in sources.items() if isinstance(source, FileSource)]
+    ledgers = {
+        name: _read_split(name, stream, checks, Ledger(sides=sides, named={source: set() for source in named}))
+        for name, stream in streams.items()
+    }
 
-    of_files = any(isinstance(source, FileSource) for source in sources.values())
-    findings = [*_refused(problems), *compare(ledgers, maximum_length, of_files=of_files)]
+    findings = [*_refused(problems), *compare(ledgers, maximum_length, of_files=bool(named))]
     findings.extend(finding for check in checks for finding in check.findings())
     findings.extend(_line_ends([file for name in ordered for file in _text_files(splits[name], format)]))
     findings.sort(key=lambda finding: _RANKS[finding.severity])
     return Diagnosis({name: _summary(splits[name], ledgers[name]) for name in splits}, tuple(findings))
 
 
-def _read_split(name: str, examples: Iterator[Example], checks: Iterable[Check], sides: Sequence[str]) -> Ledger:
-    """Show all examples of a split to the checks, and enter them in a ledger. sides: those that are text."""
-    ledger = Ledger(sides=sides)
+def _read_split(name: str, examples: Iterator[Example], checks: Iterable[Check], ledger: Ledger) -> Ledger:
+    """Show all examples of a split to the checks, and enter them in an empty ledger."""
     while some := list(islice(examples, _CHUNK)):
-        chunk = Chunk.of(name, some, sides)
+        chunk = Chunk.of(name, some, ledger.sides)
         ledger.add(chunk)
         for check in checks:
             check.see(chunk)
@@ -170,6 +176,7 @@ def _summary(files: Files, ledger: Ledger) -> SplitSummary:
         len(ledger),
         {side: Spread.of(as_lengths(ledger.characters[side])) for side in ledger.sides},
         {side: Spread.of(as_lengths(ledger.words[side])) for side in ledger.sides},
+        {name: len(files) for name, files in ledger.named.items()},
     )
 
 

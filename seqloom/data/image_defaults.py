@@ -13,6 +13,7 @@ from seqloom.data.recognition import Recognised
 from seqloom.recipe import Recipe
 from seqloom.recipe.sections import Files, ImageSource
 from seqloom.recipe.sections.vision import PRETRAINED_PACKAGE
+from seqloom.symbols import SPECIALS, UNKNOWN
 
 _UPDATES = 6_000
 """About so many updates train a model of captions well; small data is gone over more often."""
@@ -53,15 +54,15 @@ def recipe_for_images(
             pixels, encoders[name] = _image_encoder(_typical_side(examples, name, source), narrow)
             sources[name] = {"kind": "image", "size": pixels, "root": source.root, **place}
         else:
-            words = _vocabulary(look_at([example.sources[name] for example in examples]), count)
-            sources[name] = {"kind": "text", "vocabulary": words, **place}
+            vocabulary = _vocabulary([example.sources[name] for example in examples], count)
+            sources[name] = {"kind": "text", "vocabulary": vocabulary, **place}
             encoders[name] = {"cell": "gru", "size": 128, "embedding": 128, "dropout": 0.3}
     body: dict[str, Any] = {
         "data": {
             "train": train,
-            "columns": table.columns.model_dump(exclude_defaults=True),
+            "columns": table.columns.model_dump(),
             "sources": sources,
-            "vocabularies": {"target": {"kind": "whole"} if classes else _vocabulary(target, count)},
+            "vocabularies": {"target": {"kind": "whole"} if classes else _vocabulary(targets, count)},
             "split": {"validation": share, "test": share},
         },
         "model": {
@@ -74,24 +75,34 @@ def recipe_for_images(
             "batch_size": batch,
             "learning_rate": 1e-3,
             "schedule": {"kind": "cosine", "warmup": min(200, epochs * updates // 10), "final": 0.05},
-            "validation": {"metric": "exact_match" if classes else _metric(target), "patience": 6},
+            "validation": {"metric": _metric(target, classes=classes), "patience": 6},
         },
+        # Whoever wants a caption has no use for a word that is not one.
+        "search": {"kind": "beam", "width": 5, "forbid": [SPECIALS[UNKNOWN]]},
     }
     if updates < UPDATES_PER_EPOCH:
         body["training"]["validation"]["every_steps"] = UPDATES_PER_EPOCH
     return finished(body, validation, test, overrides)
 
 
-def _vocabulary(texts: Look, count: int) -> dict[str, Any]:
+def _vocabulary(texts: Sequence[str], count: int) -> dict[str, Any]:
     """Sentences as words, without those that are too rare to be learnt; else what the texts look like."""
-    if texts.kind != "bpe":
-        return {"kind": texts.kind}
+    kind = look_at(texts).kind
+    if kind != "bpe":
+        return {"kind": kind}
     rare = 4 if count >= 20_000 else 2 if count >= 1_000 else 1
-    return {"kind": "words", "lowercase": True, "minimum_count": rare}
+    return {"kind": "symbols" if _are_tokenised(texts) else "words", "lowercase": True, "minimum_count": rare}
 
 
-def _metric(target: Look) -> str:
-    return "cider" if target.kind == "bpe" else METRICS[target.kind]
+def _are_tokenised(texts: Sequence[str]) -> bool:
+    """Whether punctuation stands between spaces: then what is between spaces is a word, and no space needs to be learnt."""
+    marked = [word for text in texts for word in text.split() if word[-1] in ".,;:!?"]
+    return 2 * sum(len(word) == 1 for word in marked) > len(marked)
+
+
+def _metric(target: Look, *, classes: bool) -> str:
+    """What the weights are chosen by: whether answers are right, or how like captions sentences are."""
+    return "exact_match" if classes else "cider" if target.kind == "bpe" else METRICS[target.kind]
 
 
 def _typical_side(examples: Sequence[Example], name: str, source: ImageSource) -> int:

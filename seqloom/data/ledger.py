@@ -15,8 +15,9 @@ from seqloom.data.records import Origin
 
 @dataclass(slots=True)
 class Ledger:
-    """Two hashes, the lengths of both sides and the line of every pair of a split. sides: those that are text.
+    """Two hashes, the lengths of both sides and the line of every pair of a split.
 
+    sides: those that are text; named: of sources that are files, all names.
     The hashes are Python's own, of 64 bits: among 5 million pairs two different ones agree with a chance of 1 in a million.
     """
 
@@ -26,6 +27,7 @@ class Ledger:
     files: list[str] = field(default_factory=list)
     starts: list[int] = field(default_factory=list)
     sides: Sequence[str] = SIDES
+    named: dict[str, set[str]] = field(default_factory=dict)
     characters: dict[str, "array[int]"] = field(init=False)
     words: dict[str, "array[int]"] = field(init=False)
 
@@ -46,6 +48,8 @@ class Ledger:
         keys = [hash((*example.sources.values(), example.features)) for example in chunk.examples]
         self.sources.extend(keys)
         self.pairs.extend([hash((key, example.target)) for key, example in zip(keys, chunk.examples, strict=True)])
+        for name, files in self.named.items():
+            files.update(example.sources[name] for example in chunk.examples)
         for side in self.sides:
             self.characters[side].extend(map(len, chunk.texts[side]))
             self.words[side].extend([len(text.split()) for text in chunk.texts[side]])

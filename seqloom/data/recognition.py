@@ -3,10 +3,11 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import Any
 
 from seqloom.data.formats import ending_format, first_names, paths_of, stream_examples
+from seqloom.data.lines import require_file
 from seqloom.data.records import Example, ignore
 from seqloom.data.vectors import ONE_TEXT
 from seqloom.errors import UsageError
@@ -49,22 +50,31 @@ def recognise(files: Files, parts: Mapping[str, Any], *, root: str | None = None
     parts: the columns that a person named: `source` or the names of sources, `target`, `weight`, `features`. Where none are
     named, a header tells, or the first column holds the source. root: where the names of images begin.
     """
-    told = dict(parts) or _headed(files)
-    names = [name for name in told if name == SOURCE or name not in _PARTS] or [SOURCE]
-    found = _with_kinds(files, told, names, root)
+    for file in _tables(files):
+        require_file(file)
+        if not Path(file).is_file():  # a pipe, which cannot be read twice
+            return Recognised(ONE_TEXT, Columns(**{name: parts[name] for name in _PARTS & parts.keys()}))
+    if not parts and (headed := _with_kinds(files, _headed(files), root)).has_images:
+        return headed
+    found = _with_kinds(files, parts, root)
+    names = list(found.sources)
     if not found.has_images and names != [SOURCE]:
         raise UsageError(
             f"--columns: names of sources other than `source` are for tables of images, and none of {', '.join(names)} holds "
             "names of image files. Use source, target, weight and features, or write a recipe for several sources"
         )
     if not found.has_images and root is not None:
-        raise UsageError(f"--images says where image files are, and {_first(files)} names none. Leave it out, or --columns in")
+        raise UsageError(
+            f"--images says where image files are, and the first column of {_tables(files)[0]} names none. "
+            "Leave it out, or say which column does: --columns image=2,target=1"
+        )
     return found
 
 
-def _with_kinds(files: Files, told: Mapping[str, Any], names: Sequence[str], root: str | None) -> Recognised:
-    """The named sources, each as what its column holds."""
-    lone = list(names) == [SOURCE]
+def _with_kinds(files: Files, told: Mapping[str, Any], root: str | None) -> Recognised:
+    """The sources that columns are told of, each as what its column holds."""
+    names = [name for name in told if name == SOURCE or name not in _PARTS] or [SOURCE]
+    lone = names == [SOURCE]
     others = {name: column for name, column in told.items() if name in _PARTS and name != SOURCE}
     if lone:
         columns, texts = Columns(**told), ONE_TEXT
@@ -92,7 +102,7 @@ def _are_images(examples: Sequence[Example], name: str) -> bool:
 
 def _headed(files: Files) -> dict[str, str]:
     """The columns of a table of images whose first line names them; none if it does not."""
-    names = [] if isinstance(files, Aligned) else first_names(_first(files))
+    names = [] if isinstance(files, Aligned) else first_names(_tables(files)[0])
     found = {}
     for part, headings in _HEADINGS.items():
         for heading in headings:
@@ -104,14 +114,16 @@ def _headed(files: Files) -> dict[str, str]:
 
 def _require_two_columns(files: Files) -> None:
     """Of three columns and more nobody can tell which is the question, and which an index."""
-    if isinstance(files, Aligned) or ending_format(_first(files)) not in ("tsv", "csv"):
+    first = _tables(files)[0]
+    if isinstance(files, Aligned) or ending_format(first) not in ("tsv", "csv"):
         return
-    if (count := len(first_names(_first(files)))) > 2:
+    if (count := len(first_names(first))) > 2:
         raise UsageError(
-            f"{_first(files)}: the first of its {count} columns names images; what are the others? Say it: "
+            f"{first}: the first of its {count} columns names images; what are the others? Say it: "
             "--columns image=1,target=2 for captions, image=1,question=2,target=3 for questions and answers"
         )
 
 
-def _first(files: Files) -> str:
-    return paths_of(files.source if isinstance(files, Aligned) else files)[0]
+def _tables(files: Files) -> tuple[str, ...]:
+    """The files that hold the sources."""
+    return paths_of(files.source if isinstance(files, Aligned) else files)

@@ -98,7 +98,8 @@ def silence(name: str, references: Sequence[Sequence[str]]) -> str:
     """
     if name == "meteor" or not references:
         return ""
-    items = [Item(several[0], tuple(several), (), ((),) * len(several), 0) for several in references]
+    # As outputs the longest of them: some metrics look only at the reference that is closest in length.
+    items = [Item(max(several, key=len), tuple(several), (), ((),) * len(several), 0) for several in references]
     return _measure(name, _Prepared(items), single_sentences=False).silent
 
 

@@ -11,6 +11,8 @@ Point = tuple[float, float]
 
 WIDTH, HEIGHT = 520.0, 250.0
 _LEFT, _RIGHT, _TOP, _BOTTOM = 54.0, 24.0, 14.0, 40.0
+MOST_CURVES = 3
+"""So many can be told apart by their colours."""
 _MOST_POINTS = 240
 _LINES = ("line-a", "line-b", "line-c")
 _FILLS = ("accent", "doubt", "quiet")
@@ -43,7 +45,7 @@ class _Axis:
 
 
 def line_chart(panel: Panel) -> str:
-    """Draw the panel as an SVG with up to three curves, their legend above."""
+    """Draw the panel as an SVG with up to `MOST_CURVES` curves, their legend above."""
     curves = {name: thinned(_finite(points)) for name, points in panel.curves.items()}
     shown = {name: points for name, points in curves.items() if points}
     if not shown:
@@ -104,7 +106,8 @@ def nice_ticks(low: float, high: float, about: int = 5) -> list[float]:
     power = 10.0 ** math.floor(math.log10(rough))
     step = next(factor * power for factor in (1, 2, 2.5, 5, 10) if factor * power >= rough * 0.999)
     first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
-    return [round(index * step, 12) for index in range(first, last + 1)]
+    digits = max(12, 3 - math.floor(math.log10(step)))  # enough for steps of any size
+    return [round(index * step, digits) for index in range(first, last + 1)]
 
 
 def _axis(values: Sequence[float], start: float, end: float, *, padded: bool = True) -> _Axis:

@@ -240,10 +240,10 @@ def _example(example: Example) -> str:
 
 
 def _source(given: str, picture: Picture | None) -> str:
-    """A source as it was given; a picture stands before its name."""
+    """A source as it was given; a picture with its name above it."""
     if picture is None:
         return foreign(given)
-    return f'<img src="{data_uri(rgb_png(shrunk(picture.pixels, _THUMBNAIL)))}" alt="">{foreign(given, "named")}'
+    return f'{foreign(given, "named")}<img src="{data_uri(rgb_png(shrunk(picture.pixels, _THUMBNAIL)))}" alt="">'
 
 
 def _compared(example: Example, output: str) -> str:

@@ -12,10 +12,23 @@ import pytest
 from PIL import Image
 
 from cli.conftest import Seqloom, words
+from seqloom.data.image_defaults import recipe_for_images
 from seqloom.data.images import ImagePixels
+from seqloom.data.recognition import Recognised, recognise
+from seqloom.data.vectors import ONE_TEXT
 from seqloom.predict import Predictor
 from seqloom.recipe import read_recipe
-from seqloom.recipe.sections import ConvolutionalEncoder, EfficientNetLite0Encoder, ImageSource, TextSource, Whole, Words
+from seqloom.recipe.sections import (
+    Columns,
+    ConvolutionalEncoder,
+    EfficientNetLite0Encoder,
+    ImageSource,
+    Symbols,
+    TextSource,
+    Whole,
+    Words,
+)
+from seqloom.runs import RunFolder
 
 COLOURS = {"red": (220, 30, 30), "green": (30, 180, 30), "blue": (40, 40, 220)}
 COUNT = 30
@@ -70,9 +83,6 @@ def test_captions_are_recognised(run: Path) -> None:
 
 
 def test_photographs_are_seen_by_the_pretrained_network(tmp_path: Path) -> None:
-    from seqloom.data.image_defaults import recipe_for_images
-    from seqloom.data.recognition import recognise
-
     save_pictures(tmp_path / "pictures", side=80)
     with zipfile.ZipFile(tmp_path / "photos.zip", "w") as archive:
         for file in (tmp_path / "pictures").iterdir():
@@ -116,7 +126,11 @@ def test_questions_and_answers_are_recognised(captions: Path, seqloom: Seqloom, 
             "the first of its 3 columns names images; what are the others? Say it: --columns image=1,target=2",
         ),
         ("a\tb\n", ["--columns", "sorce=1,target=2"], "none of sorce holds names of image files. Use source, target"),
-        ("a\tb\n", ["--images", "photos.zip"], "--images says where image files are, and table.tsv names none"),
+        (
+            "a\tb\n",
+            ["--images", "photos.zip"],
+            "--images says where image files are, and the first column of table.tsv names none",
+        ),
         (
             "0.png\ta dog\n",
             ["--images", "none.zip"],
@@ -135,12 +149,34 @@ def test_what_cannot_be_told_is_asked(
     assert not (here / "run").exists()
 
 
+def test_punctuation_between_spaces_makes_symbols(captions: Path) -> None:
+    table = captions.parent / "tokenised.tsv"
+    table.write_text("".join(f"{line} .\n" for line in captions.read_text().splitlines()))
+    recipe = recipe_for_images(str(table), recognise(str(table), {}))
+    assert recipe.data.vocabularies.target == Symbols(lowercase=True)
+
+
+def test_a_header_alone_makes_no_images(tmp_path: Path) -> None:
+    (tmp_path / "table.tsv").write_text("file\ttext\nabc\tABC\n")
+    assert recognise(str(tmp_path / "table.tsv"), {}) == Recognised(ONE_TEXT, Columns())
+
+
+def test_images_may_stand_in_any_column(captions: Path) -> None:
+    table = captions.parent / "turned.tsv"
+    rows = [line.split("\t") for line in captions.read_text().splitlines()]
+    table.write_text("".join(f"{number}\t{text}\t{name}\n" for number, (name, text) in enumerate(rows)))
+    recipe = recipe_for_images(str(table), recognise(str(table), {"image": 3, "target": 2}))
+    assert (recipe.data.sources["image"].column, recipe.data.columns.target) == (3, 2)
+
+
 # --- several references ---------------------------------------------------------------------------------------------
 
 
 def test_captions_of_one_image_are_its_references(run: Path, captions: Path, seqloom: Seqloom) -> None:
     [body] = seqloom("evaluate", run, captions, "--metrics", "bleu_1,cider", "--json").objects
     assert body["count"] == COUNT
+    judged = next(record for record in RunFolder.open(run).metrics() if record["kind"] == "validation")
+    assert {"cider", "bleu_4"} <= judged.keys()
     told = seqloom("evaluate", run, captions, "--metrics", "cider").out
     assert told.splitlines()[0].split() == ["source", "length", "any"]  # images have no lengths to be grouped by
 
@@ -274,3 +310,8 @@ def test_a_member_that_an_archive_lacks_is_named(seqloom: Seqloom, here: Path) -
     assert "table.tsv:2: expected a member '1.png' of " in answer.err
     assert "table.tsv:2: expected a member '1.png' of photos.zip" in seqloom("check", "table.tsv", "--images", "photos.zip").out
     assert not (here / "run").exists()
+
+
+def test_a_folder_is_no_picture(run: Path, captions: Path, seqloom: Seqloom) -> None:
+    answer = seqloom("predict", run, captions.parent / "pictures")
+    assert (answer.code, "expected a file to read or a run folder, found another folder" in answer.err) == (3, True)

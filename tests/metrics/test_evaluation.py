@@ -25,6 +25,7 @@ from seqloom.metrics import (
     evaluate,
     intervals,
     sentence_scores,
+    silence,
     usual,
 )
 from seqloom.recipe.sections import Metric
@@ -200,8 +201,20 @@ def test_every_metric_of_a_recipe_is_known() -> None:
 
 def test_several_references_mean_captions() -> None:
     assert usual([item("a", "a"), item("b", "b")]) == PAIRS
-    assert usual([item("a", "a"), item("b", "b", "c")]) == CAPTIONS
+    assert usual([item("a", "a"), item("b", "b c", "c")]) == CAPTIONS
+    assert usual([item("a", "a"), item("b", "b", "c")]) == PAIRS  # classes, of which two are right
     assert set(PAIRS) | set(CAPTIONS) < set(ALL)
+
+
+def test_of_several_right_classes_the_written_one_counts() -> None:
+    classes = evaluate([item("a", "b", "a"), item("c", "b", "a"), item("b", "b")]).classes
+    assert classes is not None
+    assert dict(classes.counts) == {("a", "a"): 1, ("b", "c"): 1, ("b", "b"): 1}
+
+
+def test_a_metric_is_silent_about_what_references_lack() -> None:
+    assert silence("bleu", [["a"], ["b"]])
+    assert not silence("bleu", [["a", "a dog runs on the grass"], ["b"]])
 
 
 def test_nothing_to_evaluate_is_refused() -> None:

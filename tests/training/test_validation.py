@@ -52,7 +52,7 @@ def test_a_metric_that_is_not_usual_for_the_data_can_decide(tiny_recipe: Recipe,
 
 
 def test_what_costs_much_is_left_to_evaluation_unless_it_decides() -> None:
-    items = [Item("a", ("a", "b"), ("a",), (("a",), ("b",)), 1)]
+    items = [Item("a", ("a", "a b"), ("a",), (("a",), ("a", "b")), 1)]
     usual = ["bleu_1", "bleu_2", "bleu_3", "bleu_4", "rouge_l_coco", "cider"]
     assert _judged_by(items, "loss") == _judged_by(items, "cider") == usual
     assert _judged_by(items, "meteor") == [*usual, "meteor"]

@@ -116,7 +116,9 @@ def test_a_long_curve_is_thinned_to_means_and_keeps_its_end() -> None:
     assert kept[-1] == (9999.0, 0.5)
 
 
-@pytest.mark.parametrize(("low", "high"), [(0.0, 1.0), (0.03, 3.07), (-5.0, 5.0), (97.1, 99.9), (0.0, 12345.0), (2.0, 2.0)])
+@pytest.mark.parametrize(
+    ("low", "high"), [(0.0, 1.0), (0.03, 3.07), (-5.0, 5.0), (97.1, 99.9), (0.0, 12345.0), (2.0, 2.0), (0.0, 3e-14)]
+)
 def test_ticks_enclose_the_range_with_round_numbers(low: float, high: float) -> None:
     ticks = nice_ticks(low, high)
     assert ticks[0] <= low
