@@ -71,13 +71,18 @@ class DrawnPrediction(Prediction):
     looks: Mapping[str, Look] = field(default_factory=dict, repr=False, compare=False)
 
     def exhibit(self, label: str = "") -> "Exhibit":
-        """The prediction with its pictures as the model saw them, for views; without those that cannot be read any more."""
+        """The prediction with its pictures as the model saw them, for views; without those that cannot be read any more.
+
+        What is in a built-in scene is known, so that views can outline what a word names.
+        """
+        from seqloom.data.builtin.scenes import named_boxes
         from seqloom.views import Exhibit, Picture
 
         pictures = {}
         for name, look in self.looks.items():
             with suppress(DataError):
-                pictures[name] = Picture(look())
+                pixels = look()
+                pictures[name] = Picture(pixels, named_boxes(self.sources[name], *pixels.shape[:2]))
         return Exhibit(self, pictures, label)
 
     def _repr_html_(self) -> str:

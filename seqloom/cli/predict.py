@@ -110,6 +110,7 @@ def predict(
         seqloom predict runs/words input.txt --precision int8 --shortlist 3000
         seqloom predict runs/words input.txt --oracle alignments.txt --oracle-unit words
         seqloom predict runs/captions *.jpg
+        seqloom predict runs/scenes scene:12 scene:13
 
     With --nbest above 1, plain output has columns: line number, rank, score, text. CSV, JSON lines and Parquet are known by
     their ending. In other files a whole line is the source, unless --columns names tab-separated ones. A line break in an
@@ -163,12 +164,14 @@ def _with_features(examples: "Iterator[Example]", features: list[str] | None) ->
 
 def _split_places(places: list[str]) -> tuple[list[str], list[str]]:
     """The runs, and the input: `-` or files, the words after the runs."""
+    from seqloom.data.media import DRAWN
+
     count = next((number for number, place in enumerate(places) if number and not Path(place).is_dir()), len(places))
     for place in places[1:count]:
         if not (Path(place) / "run.json").exists():
             raise DataError(f"{place}: expected a file to read or a run folder, found another folder. Name the files in it")
     for place in places[count:]:
-        if place != "-" and not Path(place).exists():
+        if place != "-" and not place.startswith(DRAWN) and not Path(place).exists():
             raise DataError(f"{place}: expected a file to read or a run folder, found nothing there. Check the path")
     return places[:count], places[count:] or ["-"]
 

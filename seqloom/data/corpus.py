@@ -5,6 +5,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import assert_never
 
 from seqloom.data.examples import Example, SplitName, read_examples, read_text, splitter
 from seqloom.errors import DataError
@@ -134,24 +135,42 @@ def _paths(files: sections.Files | None) -> Iterator[Path]:
             yield from _paths(target)
 
 
-def _builtin(name: str, split: SplitName, seed: int) -> Iterator[Example]:
-    if name == "dates":
-        from seqloom.data.builtin import dates
+def _builtin(name: sections.BuiltinTask, split: SplitName, seed: int) -> Iterator[Example]:
+    match name:
+        case "dates":
+            from seqloom.data.builtin import dates
 
-        return dates.examples(split, seed=seed)
-    raise DataError(f"there is no built-in task {name!r}")
+            return dates.examples(split, seed=seed)
+        case "scenes":
+            from seqloom.data.builtin import scenes
+
+            return scenes.examples(split, seed=seed)
+        case "scene-questions":
+            from seqloom.data.builtin import scenes
+
+            return scenes.question_examples(split, seed=seed)
+        case _:
+            assert_never(name)
 
 
 def _builtin_version(data: sections.Data) -> str:
-    """What a built-in task's examples depend on besides the recipe: the version of the library that holds its formats."""
-    if data.builtin is None:
-        return ""
-    from importlib.metadata import PackageNotFoundError, version
+    """What a built-in task's examples depend on besides the recipe: the version of the library or module that makes them."""
+    match data.builtin:
+        case None:
+            return ""
+        case "dates":
+            from importlib.metadata import PackageNotFoundError, version
 
-    try:
-        return f"{data.builtin}, Babel {version('Babel')}"
-    except PackageNotFoundError:
-        return data.builtin
+            try:
+                return f"dates, Babel {version('Babel')}"
+            except PackageNotFoundError:
+                return "dates"
+        case "scenes" | "scene-questions":
+            from seqloom.data.builtin.scenes.things import VERSION
+
+            return f"{data.builtin} {VERSION}"
+        case _:
+            assert_never(data.builtin)
 
 
 def _digest(text: str) -> str:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 import numpy.typing as npt
 
-from seqloom.data.media import Media, MediaError
+from seqloom.data.media import Drawing, Media, MediaError
 from seqloom.data.records import abbreviated
 from seqloom.data.threads import in_order
 from seqloom.errors import MissingExtraError
@@ -133,7 +133,9 @@ class ImagePixels:
         yield from in_order(self.array, files, threads=self.threads)
 
     def array(self, media: Media) -> Pixels:
-        """The pixels of one picture."""
+        """The pixels of one picture. A drawing is drawn in the size that is wanted, which takes no decoder."""
+        if isinstance(media, Drawing) and self.height == self.width:
+            return media.draw(self.height)
         return np.array(self._fitted(open_image(media, at_least=_SPARE * max(self.height, self.width))))
 
     def _fitted(self, image: "PillowImage") -> "PillowImage":

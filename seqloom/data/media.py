@@ -17,6 +17,7 @@ from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import Any, Protocol, TypeVar
 
+import numpy as np
 import numpy.typing as npt
 
 from seqloom.data.records import Origin, abbreviated
@@ -59,6 +60,20 @@ class Media:
     def content_hash(self) -> str:
         """A hash of the content alone, 32 hexadecimal digits: copies under other names have the same."""
         return hashlib.blake2b(self.read(), digest_size=16).hexdigest()
+
+
+@dataclass(frozen=True)
+class Drawing(Media):
+    """A picture that is made when it is wanted, and as well in another size. To whoever reads it, it is a file like others.
+
+    draw: makes it so many pixels wide and high, [side, side, 3].
+    """
+
+    draw: Callable[[int], npt.NDArray[np.uint8]]
+
+
+DRAWN = "scene:"
+"""How names of pictures begin that are drawn from a number, wherever an image file may be named."""
 
 
 class Frontend(Protocol):
@@ -201,7 +216,7 @@ class MediaFinder:
     """Finds the files that the examples of one source name.
 
     Names in a table begin at the recipe's root, or at the folder of the table without one. What a person names directly, in
-    Python or on a command line, begins at the working folder.
+    Python or on a command line, begins at the working folder. A scene such as `scene:12` is the same everywhere.
     """
 
     def __init__(self, source: FileSource) -> None:
@@ -211,6 +226,10 @@ class MediaFinder:
 
     def find(self, name: str, origin: Origin) -> Media:
         """The file that an example from the given place names. Raises `MediaError` if there is none."""
+        if isinstance(self._source, ImageSource) and name.startswith(DRAWN):
+            from seqloom.data.builtin.scenes import SceneRoot
+
+            return SceneRoot().resolve(name)
         if self._source.root is not None and origin.is_table:
             self._root = self._root or MediaRoot.open(self._source.root)
             return self._root.resolve(name)
@@ -221,7 +240,7 @@ class MediaFinder:
 
     def trouble(self, media: Media) -> str | None:
         """What is wrong with a file as far as its header tells; None if nothing is."""
-        if not isinstance(self._source, ImageSource):
+        if not isinstance(self._source, ImageSource) or isinstance(media, Drawing):
             return None
         from seqloom.data.images import check_header
 

@@ -25,9 +25,9 @@ class ConvolutionalNetwork(nn.Module):
         self.channels, self.halvings = section.channels[-1], len(section.channels)
         self.stages = nn.Sequential()
         inside = 3
-        for outside in section.channels:
+        for outside, blocks in zip(section.channels, section.blocks_of_stages, strict=True):
             self.stages.append(nn.Sequential(_normalised(inside, outside, stride=2), nn.ReLU(inplace=True)))
-            self.stages.extend(ResidualBlock(outside) for _ in range(section.blocks))
+            self.stages.extend(ResidualBlock(outside) for _ in range(blocks))
             inside = outside
 
     def forward(self, images: Tensor) -> Tensor:

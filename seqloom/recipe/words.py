@@ -63,12 +63,14 @@ def jars(recipe: Recipe) -> list[tuple[str, str]]:
 def _task(recipe: Recipe) -> str:
     if isinstance(recipe.model.bridge, NoBridge):
         return "Language model: predict each symbol of a text from the symbols before it."
-    if recipe.data.builtin is not None:
-        return f"The built-in task {recipe.data.builtin}, text to text."
     sources = recipe.data.sources
-    kinds = " and ".join(source.kind for source in sources.values()).capitalize()
+    kinds = " and ".join(source.kind for source in sources.values())
+    is_class = isinstance(recipe.data.vocabulary_of(TARGET), Whole)
+    if recipe.data.builtin is not None:
+        return f"The built-in task {recipe.data.builtin}, {kinds} to {'class' if is_class else 'text'}."
+    kinds = kinds.capitalize()
     named = f"given its sources {' and '.join(sources)}" if len(sources) > 1 else ""
-    if isinstance(recipe.data.vocabulary_of(TARGET), Whole):
+    if is_class:
         return f"{kinds} to class: say of which class {f'an example is, {named}' if named else 'the source of a pair is'}."
     return f"{kinds} to text: write the target of {f'an example, {named}' if named else 'a pair, given its source'}."
 

@@ -18,7 +18,7 @@ from seqloom.data.builtin.scenes import COLOURS, HELD_OUT, PICTURES, SHAPES, Que
 from seqloom.data.builtin.scenes.questions import ASKED
 from seqloom.data.builtin.scenes.splits import number_of, numbers
 from seqloom.data.images import ImagePixels, open_image
-from seqloom.data.media import MediaError
+from seqloom.data.media import Media, MediaError
 from seqloom.data.records import Example
 from seqloom.errors import WriteError
 
@@ -219,7 +219,7 @@ def test_examples_are_the_splits_as_large_as_declared() -> None:
     drawn = {split: list(scenes.examples(split)) for split in ("validation", "test")}
     assert {split: len(examples) for split, examples in drawn.items()} == {"validation": 1_000, "test": 2_000}
     first = drawn["test"][0]
-    assert first == Example({"source": "scene:1000009"}, scene(1_000_009).caption, first.origin)
+    assert first == Example({"image": "scene:1000009"}, scene(1_000_009).caption, first.origin)
     assert str(first.origin) == "builtin:scenes/test:1"
     assert sum(1 for _ in numbers("train")) == PICTURES["train"]
 
@@ -320,8 +320,8 @@ def test_questions_ask_in_vain_for_held_out_combinations_only_in_test(trained: l
 
 def test_question_examples_have_two_sources() -> None:
     first = next(scenes.question_examples("validation"))
-    one = questions(number_of(first.sources["source"]))[0]
-    assert first.sources == {"source": "scene:1000008", "question": one.text}
+    one = questions(number_of(first.sources["image"]))[0]
+    assert first.sources == {"image": "scene:1000008", "question": one.text}
     assert first.target == one.answer
 
 
@@ -350,15 +350,17 @@ def test_scenes_become_arrays_without_pillow(monkeypatch: pytest.MonkeyPatch) ->
         return real_import(module, *args, **kwargs)
 
     monkeypatch.setattr(builtins, "__import__", without_pillow)
-    pixels = scenes.ScenePixels(32)
+    pixels = ImagePixels(32, 32)
     arrays = list(pixels.arrays([SCENES.resolve("scene:3"), SCENES.resolve("scene:4")]))
     assert [array.shape for array in arrays] == [pixels.shape] * 2
     np.testing.assert_array_equal(arrays[1], draw(4, 32))
 
 
 def test_drawing_small_and_making_small_show_the_same() -> None:
-    drawn, resized = draw(12, 32).astype(float), ImagePixels(32, 32).array(SCENES.resolve("scene:12")).astype(float)
-    assert np.abs(drawn - resized).mean() < 4
+    pixels, scene_file = ImagePixels(32, 32), SCENES.resolve("scene:12")
+    file = Media(scene_file.name, scene_file.where, scene_file.size, scene_file.stamp, scene_file.read)
+    drawn, resized = (pixels.array(media).astype(float) for media in (scene_file, file))
+    assert 0 < np.abs(drawn - resized).mean() < 4
 
 
 def test_written_scenes_are_tables_and_pictures(tmp_path: Path) -> None:

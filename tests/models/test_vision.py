@@ -26,7 +26,7 @@ FROZEN = {"kind": "efficientnet_lite0", "features": "middle", "size": 8}
 ENCODERS: dict[str, dict[str, Any]] = {
     "cnn": CNN,
     "cnn-flatten-no_blocks": {**CNN, "summary": "flatten", "blocks": 0},
-    "cnn-dense-unprojected": {**CNN, "summary": "dense", "size": None},
+    "cnn-dense-unprojected": {**CNN, "summary": "dense", "size": None, "blocks": [0, 1]},
     "frozen": FROZEN,
     "frozen-flatten": {**FROZEN, "summary": "flatten"},
     "frozen-nothing_to_learn": {**FROZEN, "size": None, "positions": False},

@@ -102,7 +102,9 @@ def test_a_wrong_value_is_explained(line: str, message: str) -> None:
 
 
 WRONG_DATA = {
-    "{builtin: date}": "data.builtin: expected one of dates, or null; got 'date'. Did you mean 'dates'?",
+    "{builtin: date}": (
+        "data.builtin: expected one of dates, scene-questions, scenes, or null; got 'date'. Did you mean 'dates'?"
+    ),
     "{train: 3}": "data.train: expected a file, a list of files, or a section with the keys source and target, or null; got 3.",
     "{train: [a, 1]}": "data.train[1]: expected text; got 1.",
     "{train: {source: a, targt: b}}": "data.train.targt: unknown key. Did you mean 'target'? Known keys here: source, target.",
@@ -122,6 +124,10 @@ WRONG_DATA = {
     "{}": "data: give `train` (a file or a list of files) or `builtin` (the name of a built-in task).",
     "{builtin: dates, test: a}": (
         "data: `builtin` brings its own examples: remove `train`, `validation` and `test`, or remove `builtin`."
+    ),
+    "{builtin: scene-questions, sources: {image: {kind: image}}}": (
+        "data: the built-in task scene-questions has the sources {image: {kind: image}, question: {kind: text}}, and `sources` "
+        "names others. Leave `sources` out, or name these."
     ),
 }
 
@@ -200,6 +206,9 @@ CONTRADICTIONS = {
     ),
     "bridge: {attention: {kind: multi_head, heads: 5}}": (
         "model.bridge.attention: 5 heads cannot share a size of 256. Use a number of heads that divides 256, such as 4 or 8."
+    ),
+    "{encoder: {kind: cnn, channels: [8, 16], blocks: [0, 1, 1]}}": (
+        "model.encoder: `blocks` names 3 stages, and `channels` 2. Give each stage a number, or write one number for all."
     ),
     "{encoder: {kind: cnn, summary: flatten}, bridge: {start: {dense: 0}}}": (
         "model: `start: {dense: 0}` would hand all states side by side, which `summary: flatten` makes of an image, to the "

@@ -20,10 +20,12 @@ from seqloom.recipe.sections import (
     CrossAttentionBridge,
     Dot,
     Greedy,
+    ImageSource,
     InitialBridge,
     Model,
     MultiHead,
     NoBridge,
+    TextSource,
     TransformerDecoder,
 )
 
@@ -426,3 +428,14 @@ def test_vectors_and_classes_are_called_what_they_are() -> None:
     assert said["task"] == "Vector to class: say of which class the source of a pair is."
     assert said["data"].endswith("vectors of 3 numbers to whole texts.")
     assert said["model"].startswith("A dense encoder (8 wide, 2 layers) and a GRU decoder")
+
+
+def test_a_builtin_task_has_sources_of_its_own() -> None:
+    model = {"encoders": {"image": {"kind": "cnn"}, "question": {"kind": "text"}}}
+    recipe = recipe_from({"data": {"builtin": "scene-questions"}, "model": model})
+    assert recipe.data.sources == {"image": ImageSource(size=64), "question": TextSource()}
+    assert (recipe.data.columns.source, recipe.data.columns.target) == (None, 3)  # of tables that are predicted from
+    assert jars(recipe)[0] == ("task", "The built-in task scene-questions, image and text to text.")
+    larger = {"image": {"kind": "image", "size": 96}, "question": {"kind": "text"}}
+    changed = recipe_from({"data": {"builtin": "scene-questions", "sources": larger}, "model": model})
+    assert changed.data.sources["image"] == ImageSource(size=96)

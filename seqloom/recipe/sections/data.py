@@ -134,6 +134,16 @@ Sources = Annotated[dict[str, Source], AfterValidator(Named)]
 SOURCE, TARGET = "source", "target"
 """The name of a source if there is one and nobody gave it another; and what is written."""
 
+BuiltinTask = Literal["dates", "scenes", "scene-questions"]
+"""The tasks that bring their own examples."""
+
+BUILTIN_SOURCES: Mapping[BuiltinTask, Mapping[str, AnySource]] = {
+    "dates": {SOURCE: TextSource()},
+    "scenes": {"image": ImageSource(size=64)},
+    "scene-questions": {"image": ImageSource(size=64), "question": TextSource()},
+}
+"""What the sources of each built-in task are, unless a recipe says more about them."""
+
 _NOT_NAMES = frozenset({TARGET, "weight", "features", "kind"})
 
 
@@ -222,7 +232,7 @@ class Vocabularies(Section):
 class Data(Section):
     """Where examples come from and how text becomes symbols."""
 
-    builtin: Literal["dates"] | None = None
+    builtin: BuiltinTask | None = None
     train: Files | None = None
     validation: Files | None = None
     test: Files | None = None
@@ -232,7 +242,7 @@ class Data(Section):
     """Plain text, for a language model: every line a sequence of its own, or all lines one running text."""
     columns: Columns = Columns()
     sources: Sources = Named({SOURCE: TextSource()})
-    """What is read, by name: one text unless said otherwise."""
+    """What is read, by name: one text, or what a built-in task has, unless said otherwise."""
     vocabularies: Vocabularies = Vocabularies()
     references: Literal["auto", "single", "grouped"] = "auto"
     """Whether examples with equal sources are judged as one with several right outputs; `auto`: if a source is a file."""
@@ -275,6 +285,27 @@ class Data(Section):
         given = columns if isinstance(columns, dict) else {name: getattr(columns, name) for name in columns.model_fields_set}
         taken = [_number_of(source, number) for number, source in enumerate(sources.values(), start=1)]
         return {**body, "columns": {"source": None, "target": max(taken, default=0) + 1, **given}}
+
+    @model_validator(mode="before")  # Of such validators the last is the first: the next to last sees these sources.
+    @classmethod
+    def _a_builtin_task_has_its_sources(cls, body: Any) -> Any:
+        """Take the sources of a built-in task, unless they are given."""
+        task = body.get("builtin") if isinstance(body, dict) and "sources" not in body else None
+        usual = next((sources for name, sources in BUILTIN_SOURCES.items() if name == task), None)
+        return body if usual is None else {**body, "sources": dict(usual)}
+
+    @model_validator(mode="after")
+    def _sources_are_those_of_the_task(self) -> Self:
+        if self.builtin is None:
+            return self
+        wanted = {name: source.kind for name, source in BUILTIN_SOURCES[self.builtin].items()}
+        if {name: source.kind for name, source in self.sources.items()} != wanted:
+            shown = ", ".join(f"{name}: {{kind: {kind}}}" for name, kind in wanted.items())
+            raise ValueError(
+                f"the built-in task {self.builtin} has the sources {{{shown}}}, and `sources` names others. "
+                "Leave `sources` out, or name these"
+            )
+        return self
 
     @model_validator(mode="after")
     def _sources_have_names(self) -> Self:

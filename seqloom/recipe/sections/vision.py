@@ -1,8 +1,8 @@
 """Encoders that read images into a grid of states (A11, E6)."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from seqloom.recipe.sections.base import Count, Fraction, Positive, Section
 
@@ -26,8 +26,22 @@ class ConvolutionalEncoder(GridEncoder):
     kind: Literal["cnn"] = "cnn"
     channels: Annotated[tuple[Positive, ...], Field(min_length=1)] = (32, 64, 128)
     """The width of each stage. Each of them halves height and width: three make a grid of 8 x 8 from 64 x 64 pixels."""
-    blocks: Count = 1
-    """Residual blocks in each stage, after the convolution that halves."""
+    blocks: Count | tuple[Count, ...] = 1
+    """Residual blocks in each stage, after the convolution that halves: one number for all stages, or one for each."""
+
+    @model_validator(mode="after")
+    def _stages_agree(self) -> Self:
+        if isinstance(self.blocks, tuple) and len(self.blocks) != len(self.channels):
+            raise ValueError(
+                f"`blocks` names {len(self.blocks)} stages, and `channels` {len(self.channels)}. "
+                "Give each stage a number, or write one number for all"
+            )
+        return self
+
+    @property
+    def blocks_of_stages(self) -> tuple[int, ...]:
+        """How many residual blocks each stage has."""
+        return self.blocks if isinstance(self.blocks, tuple) else (self.blocks,) * len(self.channels)
 
     @property
     def memory_size(self) -> int:

@@ -11,8 +11,8 @@ them has understood that colours and shapes go together freely; one that has lea
 """
 
 from seqloom.data.builtin.scenes.drawing import draw
-from seqloom.data.builtin.scenes.files import ScenePixels, SceneRoot, write_scenes
-from seqloom.data.builtin.scenes.pointing import Pointing, pointing_accuracy
+from seqloom.data.builtin.scenes.files import SceneRoot, write_scenes
+from seqloom.data.builtin.scenes.pointing import Pointing, named_boxes, pointing_accuracy, pointing_of
 from seqloom.data.builtin.scenes.questions import Question, questions
 from seqloom.data.builtin.scenes.splits import PICTURES, Split, examples, question_examples, split_of
 from seqloom.data.builtin.scenes.things import COLOURS, HELD_OUT, SHAPES, Box, Mention, Scene, Thing, scene
@@ -27,13 +27,14 @@ __all__ = [
     "Pointing",
     "Question",
     "Scene",
-    "ScenePixels",
     "SceneRoot",
     "Split",
     "Thing",
     "draw",
     "examples",
+    "named_boxes",
     "pointing_accuracy",
+    "pointing_of",
     "question_examples",
     "questions",
     "scene",

@@ -1,10 +1,9 @@
-"""Scenes as pixels for models, as files like any others, and as a folder that shows how data of one's own may look."""
+"""Scenes as files like any others, and as a folder that shows how data of one's own may look."""
 
 import struct
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Mapping
+from functools import cached_property, partial
 from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
@@ -13,48 +12,26 @@ from seqloom.data.builtin.scenes.drawing import SIDE, Pixels, draw
 from seqloom.data.builtin.scenes.questions import questions
 from seqloom.data.builtin.scenes.splits import Split, number_of, numbers
 from seqloom.data.builtin.scenes.things import VERSION, scene
-from seqloom.data.media import Media, MediaRoot
+from seqloom.data.media import Drawing, MediaRoot
 from seqloom.errors import WriteError
 
 
 class SceneRoot(MediaRoot):
-    """Where names such as `scene:12` begin: each stands for a PNG file that is made when it is read."""
+    """Where names such as `scene:12` begin: each stands for a picture that is drawn when it is looked at."""
 
-    def resolve(self, name: str) -> Media:
+    def resolve(self, name: str) -> Drawing:
         """The file of a name. Raises `MediaError` for any other name."""
         number = number_of(name)
         # What such a file has at most; nobody knows before it is made.
         size = 4 * SIDE * SIDE
-        return _SceneFile(name, name, size, VERSION, lambda: png(draw(number)))
+        return _SceneFile(name, name, size, VERSION, lambda: png(draw(number)), partial(draw, number))
 
 
-class _SceneFile(Media):
+class _SceneFile(Drawing):
     @cached_property
     def content_hash(self) -> str:
         """A hash of what the picture depends on, which is known without drawing it."""
         return blake2b(f"scenes/{VERSION}/{number_of(self.name)}".encode(), digest_size=16).hexdigest()
-
-
-@dataclass(frozen=True)
-class ScenePixels:
-    """Makes arrays of scenes by drawing them in the size that is wanted: no file is written, and Pillow is not needed."""
-
-    side: int = SIDE
-
-    @property
-    def key(self) -> str:
-        """What the arrays depend on besides the names."""
-        return f"scenes {VERSION} {self.side}"
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """The shape of every array."""
-        return (self.side, self.side, 3)
-
-    def arrays(self, files: Iterable[Media]) -> Iterator[Pixels]:
-        """Yield an array for each scene, in order."""
-        for media in files:
-            yield draw(number_of(media.name), self.side)
 
 
 def write_scenes(folder: Path, pictures: Mapping[Split, int], *, seed: int = 1, side: int = SIDE) -> None:

@@ -7,7 +7,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from seqloom.data.builtin.scenes.things import Box, Scene
+from seqloom.data.builtin.scenes.splits import number_of
+from seqloom.data.builtin.scenes.things import Box, Scene, scene
+from seqloom.data.media import DRAWN
+from seqloom.predictions import Prediction
 
 
 @dataclass(frozen=True)
@@ -57,6 +60,28 @@ def pointing_accuracy(
             overlap = _overlap(scene.things[thing].box, rows, columns)
             total += Pointing(1, int(overlap.flat[int(weights[place].argmax())]), float(overlap.mean()))
     return total
+
+
+def pointing_of(prediction: Prediction) -> Pointing:
+    """Judge the best caption that a model wrote for a scene, by the mean over its heads; nothing if it does not look."""
+    name, alignment = prediction.sources["image"], prediction.alignment.get("image")
+    if alignment is None or alignment.grid is None:
+        return Pointing()
+    return pointing_accuracy(scene(number_of(name)), prediction.tokens, alignment.mean, alignment.grid)
+
+
+def named_boxes(name: str, height: int, width: int) -> dict[str, list[Box]]:
+    """Where the things are that words name, in pixels of a picture of the given size; nothing for what is no scene.
+
+    name: what stands for a scene, such as `scene:12`. By a relation one names no thing.
+    """
+    if not name.startswith(DRAWN) or height != width:  # What is not square was cut or distorted after it was drawn.
+        return {}
+    boxes: dict[str, list[Box]] = {}
+    for thing in scene(number_of(name)).things:
+        for word in thing.words:
+            boxes.setdefault(word, []).append(Box(*(edge * width for edge in thing.box)))
+    return boxes
 
 
 def _overlap(box: Box, rows: int, columns: int) -> npt.NDArray[np.bool_]:

@@ -6,7 +6,7 @@ from typing import Literal
 
 from seqloom.data.builtin.scenes.questions import questions
 from seqloom.data.builtin.scenes.things import is_unseen, scene
-from seqloom.data.media import MediaError
+from seqloom.data.media import DRAWN, MediaError
 from seqloom.data.records import Example, Origin, abbreviated
 
 Split = Literal["train", "validation", "test"]
@@ -14,7 +14,6 @@ Split = Literal["train", "validation", "test"]
 PICTURES: Mapping[Split, int] = {"train": 20_000, "validation": 1_000, "test": 2_000}
 """How many pictures each split has."""
 
-_PREFIX = "scene:"
 _NUMBERS_OF_A_SEED = 1_000_000
 
 
@@ -36,26 +35,26 @@ def numbers(split: Split, *, seed: int = 1) -> Iterator[int]:
 
 def reference(number: int) -> str:
     """What stands for a scene in an example."""
-    return f"{_PREFIX}{number}"
+    return f"{DRAWN}{number}"
 
 
 def number_of(name: str) -> int:
     """The number of a scene, from what stands for it."""
-    digits = name.removeprefix(_PREFIX)
-    if not name.startswith(_PREFIX) or not (digits.isascii() and digits.isdecimal()) or len(digits) > 18:
+    digits = name.removeprefix(DRAWN)
+    if not name.startswith(DRAWN) or not (digits.isascii() and digits.isdecimal()) or len(digits) > 18:
         raise MediaError(f"expected a scene such as 'scene:12', found {abbreviated(name)}")
     return int(digits)
 
 
-def examples(split: Split, *, seed: int = 1, source: str = "source") -> Iterator[Example]:
-    """Yield the captions of a split, one for each picture. source: what the picture is called."""
+def examples(split: Split, *, seed: int = 1) -> Iterator[Example]:
+    """Yield the captions of a split, one for each picture."""
     for line, number in enumerate(numbers(split, seed=seed), start=1):
-        yield Example({source: reference(number)}, scene(number).caption, Origin(f"builtin:scenes/{split}", line))
+        yield Example({"image": reference(number)}, scene(number).caption, Origin(f"builtin:scenes/{split}", line))
 
 
-def question_examples(split: Split, *, seed: int = 1, source: str = "source", question: str = "question") -> Iterator[Example]:
-    """Yield the questions of a split, three for each picture. source, question: what picture and question are called."""
+def question_examples(split: Split, *, seed: int = 1) -> Iterator[Example]:
+    """Yield the questions of a split, three for each picture."""
     asked = (one for number in numbers(split, seed=seed) for one in questions(number))
     for line, one in enumerate(asked, start=1):
         origin = Origin(f"builtin:scene-questions/{split}", line)
-        yield Example({source: reference(one.number), question: one.text}, one.answer, origin)
+        yield Example({"image": reference(one.number), "question": one.text}, one.answer, origin)

@@ -1,0 +1,84 @@
+"""Captions of drawn scenes and questions about them: train a recipe of the package, measure it, print a row.
+
+    python benchmarks/scenes.py soft --runs RUNS
+    python benchmarks/scenes.py hard --runs RUNS --threads 2 --seed 2
+    python benchmarks/scenes.py questions --runs RUNS
+
+soft and hard are the recipe `scenes` with either attention, questions is `scene-questions`. Measured on pictures of known
+combinations of colour and shape (validation), and on pictures with one that training never shows (test); pointing is the share
+of words for a thing that were written looking at it. A run that was interrupted goes on. The row is printed as JSON and as a
+line of docs/results.md.
+"""
+
+import argparse
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from seqloom.cli.demo_captions import describe, measure_captions
+from seqloom.cli.recipes import find_recipe
+from seqloom.predict import Predictor
+from seqloom.recipe import read_recipe
+from seqloom.runs import RunFolder
+from seqloom.training.display import open_display
+from seqloom.training.machine import choose_threads
+from seqloom.training.session import train
+
+HARD = "model.bridge.attention={kind: hard, score: {kind: additive, size: 64}}"
+RECIPES: dict[str, tuple[str, list[str]]] = {
+    "soft": ("scenes", []),
+    "hard": ("scenes", [HARD]),
+    "questions": ("scene-questions", []),
+}
+"""The recipe of each name, and what is changed in it."""
+
+
+def measure(name: str, run: Path) -> dict[str, Any]:
+    """What is reported of a finished run."""
+    opened, predictor = RunFolder.open(run), Predictor.load(run)
+    counters = opened.counters() or {}
+    figures = measure_captions(describe(predictor, "validation"), describe(predictor, "test"))
+    weights, _ = opened.load_weights()
+    return {
+        "name": name,
+        **(figures if name != "questions" else {key: value for key, value in figures.items() if "match" in key}),
+        "parameters": sum(array.size for array in weights.values()),
+        "minutes": round(counters["seconds"] / 60, 1),
+        "threads": opened.facts["threads"],
+        "seed": opened.recipe.seed,
+        "date": datetime.now(UTC).date().isoformat(),
+    }
+
+
+def row(found: dict[str, Any]) -> str:
+    """The row of docs/results.md."""
+    pointing = f"{found['pointing']:.2f} ({found['pointing_by_chance']:.2f})" if "pointing" in found else ""
+    figures = f"{found['exact_match_known']:.2f} | {found['exact_match_new']:.2f} | {pointing}"
+    facts = f"{found['minutes']} | {found['threads']} | {found['seed']} | {found['date']}"
+    return f"| {found['name']} | {found['parameters']:,} | {figures} | {facts} |"
+
+
+def main() -> None:
+    """Train or pick up a run, then measure it."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("name", choices=RECIPES)
+    parser.add_argument("--runs", type=Path, required=True, help="where run folders are kept")
+    parser.add_argument("--threads", type=int, default=choose_threads(None))
+    parser.add_argument("--seed", type=int, default=1)
+    wanted = parser.parse_args()
+    name, changes = RECIPES[wanted.name]
+    recipe = read_recipe(find_recipe(name), [*changes, f"training.threads={wanted.threads}", f"seed={wanted.seed}"])
+    display = open_display()
+    try:
+        outcome = train(recipe, wanted.runs / f"scenes-{wanted.name}-{wanted.seed}", display=display)
+    finally:
+        display.closed()
+    if outcome.finished:
+        found = measure(wanted.name, outcome.path)
+        print(json.dumps(found))
+        print(row(found))
+
+
+if __name__ == "__main__":
+    main()
