@@ -60,7 +60,7 @@ def test_weights_are_converted_once(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     (file,) = (tmp_path / "weights").iterdir()
     assert file.suffix == ".safetensors"
     with monkeypatch.context() as without:
-        without.setattr(pretrained, "_PACKAGE", "no_such_package")
+        without.setattr(pretrained, "PRETRAINED_PACKAGE", "no_such_package")
         again = pretrained.pretrained_weights()
     assert first.keys() == again.keys()
     assert all(torch.equal(first[name], again[name]) for name in first)
@@ -70,7 +70,7 @@ def test_weights_are_converted_once(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 def test_a_package_that_is_not_there_is_named_by_its_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SEQLOOM_CACHE", str(tmp_path))
-    monkeypatch.setattr(pretrained, "_PACKAGE", "no_such_package")
+    monkeypatch.setattr(pretrained, "PRETRAINED_PACKAGE", "no_such_package")
     with pytest.raises(MissingExtraError, match=r"seqloom\[images\]"):
         pretrained.pretrained_weights()
 
@@ -81,7 +81,7 @@ def test_other_weights_are_refused_unread(tmp_path: Path, monkeypatch: pytest.Mo
     (tmp_path / "foreign_weights" / "__init__.py").write_text("raise RuntimeError('this must not run')")
     file.write_bytes(b"anything else")
     monkeypatch.setenv("SEQLOOM_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(pretrained, "_PACKAGE", "foreign_weights")
+    monkeypatch.setattr(pretrained, "PRETRAINED_PACKAGE", "foreign_weights")
     monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
     with pytest.raises(RunError, match="not the weights that seqloom knows"):
         pretrained.pretrained_weights()

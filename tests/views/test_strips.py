@@ -170,7 +170,7 @@ def test_json_has_grid_weights_and_words() -> None:
 def test_the_example_of_the_documentation_draws_a_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     documentation = Path(__file__).parents[2] / "docs" / "views.md"
-    [example] = re.findall(r"```python\n(.*?)```", documentation.read_text(encoding="utf-8"), re.DOTALL)
+    *_, example = re.findall(r"```python\n(.*?)```", documentation.read_text(encoding="utf-8"), re.DOTALL)
     exec(example, {})  # noqa: S102
     assert Page((tmp_path / "square.html").read_text(encoding="utf-8")).count("i", kind="outline named") == 1
 
