@@ -27,12 +27,11 @@ class Curve:
 
 @dataclass(frozen=True)
 class Dot:
-    """A value in a row of its own, with its interval; rows of one group stand together."""
+    """A value in a row of its own, with its interval."""
 
     label: str
     value: float
     interval: Point
-    group: str = ""
 
 
 @dataclass(frozen=True)
@@ -95,8 +94,7 @@ def line_figure(
 def dots_figure(title: str, dots: Sequence[Dot], *, x_label: str, label_width: float = 190, width: float = 560) -> str:
     """One row for each value, on a shared axis, with intervals."""
     row, top = 21.0, 44.0
-    groups = list(dict.fromkeys(dot.group for dot in dots))
-    height = top + row * len(dots) + 10 * len(groups) + 48
+    height = top + row * len(dots) + 48
     values = [value for dot in dots for value in (*dot.interval, dot.value)]
     across = Scale.over(values, label_width, width - 64)
     body = words(14, 22, title, "ink bold", size=13)
@@ -104,16 +102,13 @@ def dots_figure(title: str, dots: Sequence[Dot], *, x_label: str, label_width: f
         body += line((across(tick), top - 10), (across(tick), height - 40), "axis")
         body += words(across(tick), height - 25, spoken(tick), "quiet num", anchor="middle")
     body += words(width - 16, height - 8, x_label, "quiet", anchor="end")
-    y = top
-    for number, group in enumerate(groups):
-        for dot in (dot for dot in dots if dot.group == group):
-            start, end = (across(value) for value in dot.interval)
-            y += row
-            body += words(label_width - 12, y - 6, dot.label, "ink", anchor="end")
-            body += line((start, y - 10), (end, y - 10), LINES[number % 3], width=2)
-            body += circle(across(dot.value), y - 10, 4, FILLS[number % 3], tooltip=f"{dot.label}: {dot.value:.1f}")
-            body += words(width - 16, y - 6, f"{dot.value:.1f}", "ink num", anchor="end")
-        y += 10
+    for index, dot in enumerate(dots):
+        y = top + (index + 0.5) * row
+        start, end = (across(value) for value in dot.interval)
+        body += words(label_width - 12, y + 4, dot.label, "ink", anchor="end")
+        body += line((start, y), (end, y), LINES[0], width=2)
+        body += circle(across(dot.value), y, 4, FILLS[0], tooltip=f"{dot.label}: {dot.value:.1f}")
+        body += words(width - 16, y + 4, f"{dot.value:.1f}", "ink num", anchor="end")
     return document(width, height, body, description=title)
 
 

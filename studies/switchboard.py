@@ -104,25 +104,24 @@ def judged(path: Path) -> dict[str, Any]:
 
 
 def page(found: Mapping[str, Any]) -> dict[str, str]:
-    """The generated parts of the page."""
-    parts = {"made": made("switchboard", found)}
-    for task, title in TASKS.items():
-        parts[f"{task}-figure"] = _figure(task, title, found[task])
-        parts[f"{task}-cells"] = _cells_by_bridges(found[task]["cells"])
-        parts |= {f"{task}-{design}-table": _rows(rows) for design, rows in found[task].items()}
-    return parts
+    """The generated parts of the page: one for each task that has runs, with its headings."""
+    sections = {task: _section(task, title, found[task]) for task, title in TASKS.items() if any(found[task].values())}
+    return {"made": made("switchboard", found), **sections}
 
 
-def _figure(task: str, title: str, designs: Mapping[str, Any]) -> str:
-    dots = [
-        Dot(name, run["exact_match"]["score"], run["exact_match"]["interval"], group=design)
-        for design, rows in designs.items()
-        for name, run in rows.items()
-    ]
-    if not dots:
-        return "No run is finished."
-    caption = f"{title}: exact matches on test, 95 % intervals"
-    return save_figure(f"switchboard-{task}", dots_figure(caption, dots, x_label="%"), caption)
+def _section(task: str, title: str, designs: Mapping[str, Any]) -> str:
+    headings = {"cells": "Cells and bridges", "kinds": "Kinds of attention", "uses": "Where the context goes"}
+    parts = [f"## {title}", _cells_by_bridges(designs["cells"])]
+    for design, rows in designs.items():
+        figure = _figure(f"{task}-{design}", f"{title}: {headings[design].lower()}", rows)
+        parts += [f"### {headings[design]}", figure, _rows(rows)]
+    return "\n\n".join(parts)
+
+
+def _figure(name: str, title: str, rows: Mapping[str, Any]) -> str:
+    dots = [Dot(label, run["exact_match"]["score"], run["exact_match"]["interval"]) for label, run in rows.items()]
+    svg = dots_figure(title, dots, x_label="exact matches on test, %, with 95 % intervals")
+    return save_figure(f"switchboard-{name}", svg, f"{title}, exact matches on test")
 
 
 def _cells_by_bridges(rows: Mapping[str, Any]) -> str:
