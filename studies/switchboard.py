@@ -18,7 +18,8 @@ from figures import Dot, dots_figure, save_figure
 from seqloom.metrics import evaluate, intervals
 
 TASKS = {"dates": "Dates", "dutch": "Dutch words to phones"}
-METRICS = ("exact_match", "symbol_error_rate")
+METRICS = {"exact_match": "exact match", "symbol_error_rate": "error rate (symbols)"}
+"""What runs are judged by, and its name in tables."""
 
 CELLS = ("rnn", "gru", "lstm")
 BRIDGES = {
@@ -95,11 +96,11 @@ def _judged_rows(rows: Mapping[str, Run], wanted: Options) -> dict[str, Any]:
 def judged(path: Path) -> dict[str, Any]:
     """What a run cost and how good it is; judged once, though it may stand in several tables."""
     items = outputs(path, "test")
-    ranges = intervals(items, METRICS)
+    ranges = intervals(items, list(METRICS))
     return {
         **cost(path),
         "count": len(items),
-        **{name: {"score": score, "interval": ranges[name]} for name, score in evaluate(items, METRICS).metrics.items()},
+        **{name: {"score": score, "interval": ranges[name]} for name, score in evaluate(items, list(METRICS)).metrics.items()},
     }
 
 
@@ -136,7 +137,9 @@ def _cells_by_bridges(rows: Mapping[str, Any]) -> str:
 
 
 def _rows(rows: Mapping[str, Any]) -> str:
-    head = ["", "exact match", "error rate (symbols)", "on validation", "parameters", "updates", "minutes", "tokens/s"]
+    watched = {METRICS[metric]: None for run in rows.values() for metric in run["validation"]}
+    chosen = f"{', '.join(watched)} on validation"
+    head = ["", *METRICS.values(), chosen, "parameters", "updates", "minutes", "tokens/s"]
     return table(
         head,
         [
