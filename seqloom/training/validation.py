@@ -28,6 +28,8 @@ _TEXT_LENGTH = 200
 _ROWS = 64
 _START_UP = 200
 """Symbols that a row of running text reads before its own: what lies further back changes a loss in the fourth digit."""
+_ENOUGH = 1000
+"""With so many examples it shows whether a model uses its source."""
 _LITTLE = 0.02
 """A model whose loss grows by less than this share when it is given wrong sources does not use them."""
 
@@ -85,8 +87,9 @@ class PairJudge:
         model.eval()
         split = self.prepared.splits["validation"]
         plan = _plan(split, self.recipe)
-        loss = _mean_loss(model, split, plan, shuffled=False)
-        shuffled = _mean_loss(model, split, plan, shuffled=True)
+        losses = [_loss(model, split.batch(numbers)) for numbers in plan.batches]
+        loss = sum(losses, start=_Loss()).mean
+        shuffled = loss * _growth_if_wrong(model, split, plan, losses)
         opened = OpenedModel(TorchStepper(model), self.prepared.vocabularies, self.recipe, self.frontends)
         predictor = Predictor([opened])
         examples = predictor.tolerant(self.examples)
@@ -116,7 +119,8 @@ class TextJudge:
         if self.recipe.data.text == "stream":
             loss = _stream_loss(model, split)
         else:
-            loss = _mean_loss(model, split, _plan(split, self.recipe), shuffled=False)
+            plan = _plan(split, self.recipe)
+            loss = sum((_loss(model, split.batch(numbers)) for numbers in plan.batches), start=_Loss()).mean
         opened = LanguageModel(OpenedModel(TorchStepper(model), self.prepared.vocabularies, self.recipe))
         texts = tuple(one.text for one in opened.sample(_TEXTS, length=_TEXT_LENGTH))
         model.train()
@@ -155,19 +159,38 @@ def _greedy(recipe: Recipe) -> Greedy:
     return Greedy(**{name: getattr(recipe.search, name) for name in SearchSection.model_fields})
 
 
+@dataclass(frozen=True)
+class _Loss:
+    """`-log p` of all symbols of some batches, and how many they are."""
+
+    nll: float = 0.0
+    symbols: int = 0
+
+    def __add__(self, other: "_Loss") -> "_Loss":
+        return _Loss(self.nll + other.nll, self.symbols + other.symbols)
+
+    @property
+    def mean(self) -> float:
+        """Per symbol; not a number if there is none."""
+        return self.nll / self.symbols if self.symbols else math.nan
+
+
 @torch.inference_mode()
-def _mean_loss(model: EncoderDecoder, split: PreparedSplit, plan: BatchPlan, *, shuffled: bool) -> float:
-    """Mean `-log p` per symbol, with the right sources or with those of a neighbour in the batch; NaN if there is none."""
-    nll, symbols = 0.0, 0
-    for numbers in plan.batches:
-        batch = split.batch(numbers)
-        if shuffled:
-            if len(numbers) < 2:
-                continue
-            batch = _with_wrong_sources(batch)
-        nll += float(model(batch).nll)
-        symbols += batch.num_symbols
-    return nll / symbols if symbols else math.nan
+def _loss(model: EncoderDecoder, batch: Batch) -> _Loss:
+    return _Loss(float(model(batch).nll), batch.num_symbols)
+
+
+def _growth_if_wrong(model: EncoderDecoder, split: PreparedSplit, plan: BatchPlan, losses: Sequence[_Loss]) -> float:
+    """How many times the loss grows if sources are those of a neighbour in the batch; not a number if there are no neighbours.
+
+    Batches are taken from the whole range of lengths. losses: what the right sources give, batch by batch.
+    """
+    comparable = [place for place, numbers in enumerate(plan.batches) if len(numbers) > 1]
+    examples = sum(len(plan.batches[place]) for place in comparable)
+    taken = comparable[:: max(1, examples // _ENOUGH)]
+    right = sum((losses[place] for place in taken), start=_Loss())
+    wrong = sum((_loss(model, _with_wrong_sources(split.batch(plan.batches[place]))) for place in taken), start=_Loss())
+    return wrong.mean / right.mean if right.nll else math.nan
 
 
 def _with_wrong_sources(batch: Batch) -> Batch:

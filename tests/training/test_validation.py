@@ -43,6 +43,19 @@ def test_a_model_of_unrelated_pairs_does_not_use_its_source(tiny_recipe: Recipe,
     assert last["shuffled_loss"] == pytest.approx(last["loss"], rel=0.02)
 
 
+def test_some_batches_of_all_lengths_show_whether_sources_are_used(
+    tiny_recipe: Recipe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    body = shortened(tiny_recipe, steps=20, batch_tokens=64)
+    train(body, tmp_path / "all")
+    monkeypatch.setattr("seqloom.training.validation._ENOUGH", 5)
+    train(body, tmp_path / "some")
+    [by_all], [by_some] = validations(tmp_path / "all"), validations(tmp_path / "some")
+    assert by_some["loss"] == by_all["loss"]
+    assert by_some["shuffled_loss"] != by_all["shuffled_loss"]
+    assert by_some["shuffled_loss"] == pytest.approx(by_all["shuffled_loss"], rel=0.05)
+
+
 def test_a_metric_that_is_not_usual_for_the_data_can_decide(tiny_recipe: Recipe, tmp_path: Path) -> None:
     body = shortened(tiny_recipe, steps=2, validation={"metric": "cider"})
     outcome = train(body, tmp_path / "run")
