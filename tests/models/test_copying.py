@@ -17,7 +17,18 @@ from seqloom.search.settings import Request
 from seqloom.symbols import BEGIN, UNKNOWN
 
 from .architectures import ARCHITECTURES, TARGET_SIZE, Architecture
-from .harness import CLOSE, assert_same, batch_for, build_random, first_state, make_batch, model_of, tokens_of
+from .harness import (
+    CLOSE,
+    assert_same,
+    batch_for,
+    build_random,
+    first_state,
+    make_batch,
+    model_of,
+    scored_by,
+    steps_of,
+    tokens_of,
+)
 from .test_learning import FIRST, VOCABULARY, attention, write_greedily
 from .test_learning import model as section_of
 
@@ -84,12 +95,7 @@ def test_probabilities_sum_to_one(architecture: Architecture) -> None:
 def test_steps_say_what_scoring_says_of_new_symbols(architecture: Architecture) -> None:
     batch = with_new_symbols(batch_for(architecture))
     stepper = TorchStepper(model_of(architecture, torch.float32))
-    state, said = stepper.start(batch.sources, 3), []
-    for tokens, labels in zip(tokens_of(batch).numpy().T, np.asarray(batch.labels.values).T, strict=True):
-        step = stepper.step(tokens[:, None], state)
-        state = step.state
-        said.append(step.at(labels[:, None, None])[:, 0, 0])
-    np.testing.assert_allclose(stepper.score(batch), np.where(batch.labels.mask, np.stack(said, axis=1), 0.0), atol=CLOSE)
+    np.testing.assert_allclose(stepper.score(batch), scored_by(steps_of(stepper, batch), batch), atol=CLOSE)
 
 
 @copying_ones
