@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from common import (
+    MEANINGS_ATTENTION,
     MULTI30K_ATTENTION,
     Options,
     Run,
@@ -41,6 +41,7 @@ from seqloom.data.oracles import Oracle
 from seqloom.data.prepared import SOURCE, TARGET
 from seqloom.data.vocabulary import Encoded
 from seqloom.metrics import evaluate
+from seqloom.planes import Doubles
 from seqloom.predict import Predictor
 from seqloom.predictions import Alignment, Candidate
 from seqloom.recipe.sections import AttentionBridge
@@ -52,12 +53,10 @@ from seqloom.views.page import number
 from seqloom.views.segments import output_spans
 from seqloom.views.theme import level
 
-Doubles = npt.NDArray[np.float64]
-
 SEED = 1
 HEADLINES = Run("headlines", "headlines")
 KINDS = {
-    "additive, `previous` into `input`": Run("meanings-attention", "meanings", ("model.bridge={kind: attention}",)),
+    "additive, `previous` into `input`": MEANINGS_ATTENTION,
     "additive, `current` into `combined`": Run(
         "meanings-current", "meanings", ("model.bridge={kind: attention, query: current, into: [combined]}",)
     ),

@@ -43,8 +43,13 @@ class Run:
     settings: tuple[str, ...] = ()
 
 
+# Several studies use these runs: whichever comes first trains one, the others pick it up.
 MULTI30K_ATTENTION = Run("multi30k-attention", "multi30k")
-"""German to English with attention. Several studies use it: whichever comes first trains it, the others pick it up."""
+"""German to English with attention."""
+MULTI30K_INITIAL = Run("multi30k-initial", "multi30k", ("model.bridge={kind: initial}",))
+"""German to English, all through one vector."""
+MEANINGS_ATTENTION = Run("meanings-attention", "meanings", ("model.bridge={kind: attention}",))
+"""Sentences of the little grammar (meanings.py) to their meanings, with attention."""
 
 
 @dataclass(frozen=True)

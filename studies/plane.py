@@ -17,7 +17,9 @@ from typing import Any
 import numpy as np
 from common import (
     HERE,
+    MEANINGS_ATTENTION,
     MULTI30K_ATTENTION,
+    MULTI30K_INITIAL,
     Options,
     Run,
     cost,
@@ -42,13 +44,10 @@ from seqloom.views.plane import plane_svg
 SEED = 1
 GRAMMAR = {
     "initial": Run("meanings-initial", "meanings"),
-    "attention": Run("meanings-attention", "meanings", ("model.bridge={kind: attention}",)),
+    "attention": MEANINGS_ATTENTION,
     "untrained": Run("meanings-untrained", "meanings", ("training.steps=1", "training.learning_rate=1.0e-9")),
 }
-TRANSLATION = {
-    "initial": Run("multi30k-initial", "multi30k", ("model.bridge={kind: initial}",)),
-    "attention": MULTI30K_ATTENTION,
-}
+TRANSLATION = {"initial": MULTI30K_INITIAL, "attention": MULTI30K_ATTENTION}
 WORDS = "bag of words"
 ASKED_IN_GERMAN = 100
 DRAWN = 3

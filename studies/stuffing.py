@@ -9,7 +9,20 @@ holds the folder multi30k. Writes studies/results/stuffing.json, and the tables 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from common import MULTI30K_ATTENTION, Options, Run, cost, made, options, outputs, results, table, trained, write_page
+from common import (
+    MULTI30K_ATTENTION,
+    MULTI30K_INITIAL,
+    Options,
+    Run,
+    cost,
+    made,
+    options,
+    outputs,
+    results,
+    table,
+    trained,
+    write_page,
+)
 from figures import Curve, line_figure, save_figure
 
 from seqloom.metrics import Item, evaluate, intervals
@@ -17,7 +30,7 @@ from seqloom.metrics import Item, evaluate, intervals
 RUNS = {
     "attention": MULTI30K_ATTENTION,
     "every_step": Run("multi30k-every_step", "multi30k", ("model.bridge={kind: every_step}",)),
-    "initial": Run("multi30k-initial", "multi30k", ("model.bridge={kind: initial}",)),
+    "initial": MULTI30K_INITIAL,
 }
 METRICS = {"bleu": "BLEU", "chrf": "chrF"}
 
