@@ -24,6 +24,7 @@ from common import (
     Options,
     Run,
     cost,
+    cost_table,
     examples_of,
     made,
     options,
@@ -398,18 +399,8 @@ def _miss(part: str, word: str, behind: int, share: float) -> str:
 
 def _costs(found: Mapping[str, Any], quality: Mapping[str, Any]) -> str:
     tested = {MULTI30K_ATTENTION.name: quality["translation"], HEADLINES.name: quality["headlines"]}
-    rows = [
-        [
-            f"`{name}`",
-            f"{one['parameters']:,}",
-            f"{one['steps']:,}",
-            one["cpu_minutes"],
-            one["seed"],
-            *(f"{tested[name][metric]:.1f}" if name in tested else "" for metric in ("bleu", "chrf")),
-        ]
-        for name, one in found.items()
-    ]
-    return table(["run", "parameters", "updates", "minutes", "seed", "test BLEU", "test chrF"], rows)
+    scores = {name: [f"{tested[name][metric]:.1f}" if name in tested else "" for metric in ("bleu", "chrf")] for name in found}
+    return cost_table(found, ["test BLEU", "test chrF"], scores)
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ from typing import Any
 from seqloom.data.corpus import Corpus, SplitName
 from seqloom.data.examples import Example
 from seqloom.data.prepared import TARGET, prepare
-from seqloom.metrics import Item
+from seqloom.metrics import Item, evaluate, intervals
 from seqloom.predict import Predictor
 from seqloom.recipe import read_recipe
 from seqloom.recipe.sections import Aligned, Files, Recipe
@@ -174,6 +174,12 @@ def outputs(path: Path, split: SplitName) -> list[Item]:
     return predictor.items(examples, predictor.predict(examples))
 
 
+def scores(items: Sequence[Item], metrics: Sequence[str]) -> dict[str, Any]:
+    """What each metric says of the items, with its 95 % interval."""
+    ranges = intervals(items, metrics)
+    return {name: {"score": score, "interval": ranges[name]} for name, score in evaluate(items, metrics).metrics.items()}
+
+
 # --- results and pages ----------------------------------------------------------------------------------------------
 
 
@@ -233,6 +239,21 @@ def table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     """A table in Markdown."""
     lines = [head, ["---"] * len(head), *rows]
     return "\n".join(f"| {' | '.join(map(str, cells))} |" for cells in lines)
+
+
+def with_interval(one: Mapping[str, Any]) -> str:
+    """One of `scores` as a cell of a table."""
+    low, high = one["interval"]
+    return f"{one['score']:.1f} ({low:.1f}-{high:.1f})"
+
+
+def cost_table(costs: Mapping[str, Any], head: Sequence[str], further: Mapping[str, Sequence[object]]) -> str:
+    """What each run took, by its name. head, further: columns behind, and what stands there."""
+    rows = [
+        [f"`{name}`", f"{one['parameters']:,}", f"{one['steps']:,}", one["cpu_minutes"], one["seed"], *further[name]]
+        for name, one in costs.items()
+    ]
+    return table(["run", "parameters", "updates", "minutes", "seed", *head], rows)
 
 
 def made(name: str, found: Mapping[str, Any]) -> str:

@@ -23,6 +23,7 @@ from common import (
     Options,
     Run,
     cost,
+    cost_table,
     examples_of,
     made,
     options,
@@ -259,18 +260,11 @@ def _comparison(found: Mapping[str, Any]) -> str:
 
 
 def _costs(found: Mapping[str, Any]) -> str:
-    rows = [
-        [
-            f"`{name}`",
-            f"{one['parameters']:,}",
-            f"{one['steps']:,}",
-            one["cpu_minutes"],
-            one["seed"],
-            ", ".join(f"{MEASURES[metric]} {value:.1f}" for metric, value in one["validation"].items()),
-        ]
+    validation = {
+        name: [", ".join(f"{MEASURES[metric]} {value:.1f}" for metric, value in one["validation"].items())]
         for name, one in found.items()
-    ]
-    return table(["run", "parameters", "updates", "minutes", "seed", "validation (greedy)"], rows)
+    }
+    return cost_table(found, ["validation (greedy)"], validation)
 
 
 def _neighbours(plane: Plane, translations: Sequence[str]) -> str:
