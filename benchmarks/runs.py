@@ -39,9 +39,8 @@ def _facts(path: Path) -> Found:
     """What every row says of its run."""
     run = RunFolder.open(path)
     counters = run.counters() or {}
-    weights, _ = run.load_weights()
     return {
-        "parameters": sum(array.size for array in weights.values()),
+        "parameters": run.num_parameters,
         "steps": counters["step"],
         "minutes": round(counters["seconds"] / 60, 1),
         "threads": run.facts["threads"],

@@ -138,10 +138,9 @@ def cost(path: Path) -> dict[str, Any]:
     """What a finished run took: parameters, updates, processor minutes (validations included), target symbols a second."""
     run = RunFolder.open(path)
     counters, recipe = run.counters() or {}, run.recipe
-    weights, _ = run.load_weights()
     seconds = float((path.parent / f"{path.name}.cpu-seconds").read_text())
     return {
-        "parameters": sum(array.size for array in weights.values()),
+        "parameters": run.num_parameters,
         "steps": counters["step"],
         "cpu_minutes": round(seconds / 60, 1),
         "tokens_per_second": round(_symbols_seen(recipe, counters["step"]) / seconds),
