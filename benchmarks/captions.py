@@ -10,11 +10,10 @@ computed once and kept. A run that was interrupted goes on. The row is printed a
 
 import argparse
 import csv
-import json
 from collections.abc import Iterable, Sequence
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+
+from runs import Found, report
 
 from seqloom.cli.recipes import find_recipe
 from seqloom.data.corpus import Corpus
@@ -23,9 +22,7 @@ from seqloom.metrics import evaluate
 from seqloom.predict import Predictor
 from seqloom.recipe import read_recipe
 from seqloom.runs import RunFolder
-from seqloom.training.display import open_display
 from seqloom.training.machine import choose_threads
-from seqloom.training.session import train
 
 HARD = "model.bridge.attention={kind: hard, score: {kind: additive, size: 256}}"
 CHANGES: dict[str, list[str]] = {
@@ -82,35 +79,25 @@ def settings_of(name: str, data: Path, runs: Path) -> list[str]:
     return [*files, f"data.sources.image.root={(data / 'images.zip').resolve()}", *CHANGES[name]]
 
 
-def measure(name: str, run: Path) -> dict[str, Any]:
+def measure(run: Path) -> Found:
     """What is reported of a finished run."""
     opened, predictor = RunFolder.open(run), Predictor.load(run)
     counters = opened.counters() or {}
     examples = predictor.tolerant(grouped(Corpus(opened.recipe.data, opened.recipe.seed).examples("test")))
     evaluation = evaluate(predictor.items(examples, predictor.predict(examples)))
-    weights, _ = opened.load_weights()
     chosen = opened.recipe.training.validation.metric
     return {
-        "name": name,
         "test": {one: evaluation.metrics[one] for one in evaluation.telling},
         "absent": dict(evaluation.absent),
         "count": evaluation.count,
         "validation": {chosen: counters["best"]},
-        "parameters": sum(array.size for array in weights.values()),
-        "steps": counters["step"],
-        "minutes": round(counters["seconds"] / 60, 1),
-        "threads": opened.facts["threads"],
-        "seed": opened.recipe.seed,
-        "date": datetime.now(UTC).date().isoformat(),
     }
 
 
-def row(found: dict[str, Any]) -> str:
-    """The row of docs/results.md: what the test part gave, in the order of the metrics."""
-    figures = " | ".join(f"{value:.1f}" for value in found["test"].values())
+def figures(found: Found) -> str:
+    """What validation gave, and what the test part gave, in the order of the metrics."""
     validation = ", ".join(f"{value:.1f}" for value in found["validation"].values())
-    facts = f"{found['minutes']} | {found['threads']} | {found['seed']} | {found['date']}"
-    return f"| {found['name']} | {found['parameters']:,} | {validation} | {figures} | {facts} |"
+    return " | ".join([validation, *(f"{value:.1f}" for value in found["test"].values())])
 
 
 def main() -> None:
@@ -124,15 +111,7 @@ def main() -> None:
     wanted = parser.parse_args()
     settings = [*settings_of(wanted.name, wanted.data, wanted.runs), f"training.threads={wanted.threads}", *wanted.set]
     recipe = read_recipe(find_recipe("visual-questions" if wanted.name == "daquar" else "captions"), settings)
-    display = open_display()
-    try:
-        outcome = train(recipe, wanted.runs / wanted.name, display=display)
-    finally:
-        display.closed()
-    if outcome.finished:
-        found = measure(wanted.name, outcome.path)
-        print(json.dumps(found))
-        print(row(found))
+    report(wanted.name, recipe, wanted.runs / wanted.name, measure=measure, figures=figures)
 
 
 if __name__ == "__main__":

@@ -12,15 +12,13 @@ benchmarks/recipes; the row is printed as JSON and as a line of docs/results.md.
 
 import argparse
 import gzip
-import json
 import os
 import statistics
 import time
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import numpy as np
+from runs import Found, report
 
 from seqloom.backends import open_model
 from seqloom.data.corpus import Corpus
@@ -32,12 +30,10 @@ from seqloom.recipe import read_recipe
 from seqloom.recipe.sections import Recipe
 from seqloom.runs import RunFolder
 from seqloom.symbols import END
-from seqloom.training.display import open_display
 from seqloom.training.loop import update
 from seqloom.training.machine import computing
 from seqloom.training.optimisation import build_optimiser
 from seqloom.training.plans import build_plans
-from seqloom.training.session import train
 
 RECIPES = Path(__file__).parent / "recipes"
 WINDOW, WINDOWS = 256, 1000
@@ -101,36 +97,26 @@ def steps_within(recipe: Recipe, minutes: float) -> int:
     return round(0.9 * 60 * minutes / statistics.median(seconds))
 
 
-def measure(name: str, run: Path, text: Path) -> dict[str, Any]:
+def measure(name: str, run: Path, text: Path) -> Found:
     """What is reported of a finished run."""
     opened = RunFolder.open(run)
     counters = opened.counters() or {}
     scored = Summary.of(LanguageModel.load(run).score(text.read_text(encoding="utf-8").split("\n")[:-1]))
-    weights, _ = opened.load_weights()
     return {
-        "name": name,
         "test_loss": -scored.log_prob / scored.symbols,
         "test_perplexity": scored.perplexity,
         "test_symbols": scored.symbols,
         "windows_loss": windows_loss(run, text) if name.startswith("tinyshakespeare") else None,
         "validation_loss": counters["best"],
-        "parameters": sum(array.size for array in weights.values()),
-        "steps": counters["step"],
-        "minutes": round(counters["seconds"] / 60, 1),
-        "threads": opened.facts["threads"],
         "precision": opened.facts["precision"],
-        "seed": opened.recipe.seed,
         "finished": counters["finished"],
-        "date": datetime.now(UTC).date().isoformat(),
     }
 
 
-def row(found: dict[str, Any]) -> str:
-    """The row of docs/results.md."""
+def figures(found: Found) -> str:
+    """Losses on validation, on the test part and in windows of it, and perplexity."""
     windows = "" if found["windows_loss"] is None else f"{found['windows_loss']:.4f}"
-    losses = f"{found['validation_loss']:.4f} | {found['test_loss']:.4f} | {windows} | {found['test_perplexity']:.2f}"
-    facts = f"{found['minutes']} | {found['threads']} | {found['seed']} | {found['date']}"
-    return f"| {found['name']} | {found['parameters']:,} | {losses} | {facts} |"
+    return f"{found['validation_loss']:.4f} | {found['test_loss']:.4f} | {windows} | {found['test_perplexity']:.2f}"
 
 
 def main() -> None:
@@ -149,15 +135,8 @@ def main() -> None:
     if wanted.minutes is not None:
         steps = RunFolder.open(out).recipe.training.steps if out.exists() else steps_within(recipe, wanted.minutes)
         recipe = recipe.model_copy(update={"training": recipe.training.model_copy(update={"steps": steps})})
-    display = open_display()
-    try:
-        outcome = train(recipe, out, display=display)
-    finally:
-        display.closed()
-    if outcome.finished:
-        found = measure(wanted.name, outcome.path, Path(texts["test"]))
-        print(json.dumps(found))
-        print(row(found))
+    test = Path(texts["test"])
+    report(wanted.name, recipe, out, measure=lambda run: measure(wanted.name, run, test), figures=figures)
 
 
 if __name__ == "__main__":

@@ -12,14 +12,14 @@ import statistics
 from pathlib import Path
 from typing import Any
 
+from runs import trained
+
 from seqloom.cli.recipes import find_recipe
 from seqloom.data.corpus import Corpus
 from seqloom.metrics import evaluate
 from seqloom.predict import Predictor
 from seqloom.recipe import read_recipe
 from seqloom.runs import RunFolder
-from seqloom.training.display import open_display
-from seqloom.training.session import train
 
 PRECISIONS = ("fp32", "bf16")
 
@@ -28,11 +28,7 @@ def measure(precision: str, seed: int, wanted: argparse.Namespace) -> dict[str, 
     """Train or pick up one run, and decode the test split greedily."""
     settings = [f"seed={seed}", f"training.precision={precision}", f"training.threads={wanted.threads}", "search.kind=greedy"]
     recipe = read_recipe(find_recipe("dates"), [*settings, *wanted.set])
-    display = open_display()
-    try:
-        outcome = train(recipe, wanted.runs / f"dates-{precision}-{seed}", display=display)
-    finally:
-        display.closed()
+    outcome = trained(recipe, wanted.runs / f"dates-{precision}-{seed}")
     predictor = Predictor.load(outcome.path)
     examples = predictor.tolerant(Corpus(recipe.data, recipe.seed).examples("test"))
     found = evaluate(predictor.items(examples, predictor.predict(examples))).metrics

@@ -11,19 +11,15 @@ line of docs/results.md.
 """
 
 import argparse
-import json
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+
+from runs import Found, report
 
 from seqloom.cli.demo_captions import describe, measure_captions
 from seqloom.cli.recipes import find_recipe
 from seqloom.predict import Predictor
 from seqloom.recipe import read_recipe
-from seqloom.runs import RunFolder
-from seqloom.training.display import open_display
 from seqloom.training.machine import choose_threads
-from seqloom.training.session import train
 
 HARD = "model.bridge.attention={kind: hard, score: {kind: additive, size: 64}}"
 RECIPES: dict[str, tuple[str, list[str]]] = {
@@ -34,29 +30,17 @@ RECIPES: dict[str, tuple[str, list[str]]] = {
 """The recipe of each name, and what is changed in it."""
 
 
-def measure(name: str, run: Path) -> dict[str, Any]:
+def measure(name: str, run: Path) -> Found:
     """What is reported of a finished run."""
-    opened, predictor = RunFolder.open(run), Predictor.load(run)
-    counters = opened.counters() or {}
-    figures = measure_captions(describe(predictor, "validation"), describe(predictor, "test"))
-    weights, _ = opened.load_weights()
-    return {
-        "name": name,
-        **(figures if name != "questions" else {key: value for key, value in figures.items() if "match" in key}),
-        "parameters": sum(array.size for array in weights.values()),
-        "minutes": round(counters["seconds"] / 60, 1),
-        "threads": opened.facts["threads"],
-        "seed": opened.recipe.seed,
-        "date": datetime.now(UTC).date().isoformat(),
-    }
+    predictor = Predictor.load(run)
+    found = measure_captions(describe(predictor, "validation"), describe(predictor, "test"))
+    return found if name != "questions" else {key: value for key, value in found.items() if "match" in key}
 
 
-def row(found: dict[str, Any]) -> str:
-    """The row of docs/results.md."""
+def figures(found: Found) -> str:
+    """Exact match on known and new combinations, and pointing, if it was measured."""
     pointing = f"{found['pointing']:.2f} ({found['pointing_by_chance']:.2f})" if "pointing" in found else ""
-    figures = f"{found['exact_match_known']:.2f} | {found['exact_match_new']:.2f} | {pointing}"
-    facts = f"{found['minutes']} | {found['threads']} | {found['seed']} | {found['date']}"
-    return f"| {found['name']} | {found['parameters']:,} | {figures} | {facts} |"
+    return f"{found['exact_match_known']:.2f} | {found['exact_match_new']:.2f} | {pointing}"
 
 
 def main() -> None:
@@ -69,15 +53,8 @@ def main() -> None:
     wanted = parser.parse_args()
     name, changes = RECIPES[wanted.name]
     recipe = read_recipe(find_recipe(name), [*changes, f"training.threads={wanted.threads}", f"seed={wanted.seed}"])
-    display = open_display()
-    try:
-        outcome = train(recipe, wanted.runs / f"scenes-{wanted.name}-{wanted.seed}", display=display)
-    finally:
-        display.closed()
-    if outcome.finished:
-        found = measure(wanted.name, outcome.path)
-        print(json.dumps(found))
-        print(row(found))
+    out = wanted.runs / f"scenes-{wanted.name}-{wanted.seed}"
+    report(wanted.name, recipe, out, measure=lambda run: measure(wanted.name, run), figures=figures)
 
 
 if __name__ == "__main__":

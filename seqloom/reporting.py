@@ -125,9 +125,8 @@ def _varied(ranked: Sequence[Row], count: int) -> list[Row]:
 
 def _facts(run: RunFolder, count: int, split: str) -> list[tuple[str, str]]:
     counters = run.counters() or {}
-    weights, _ = run.load_weights()
     return [
-        ("parameters", f"{sum(array.size for array in weights.values()):,}"),
+        ("parameters", f"{run.num_parameters:,}"),
         ("examples", ", ".join(f"{number:,} {name}" for name, number in run.facts["examples"].items())),
         (
             "steps",

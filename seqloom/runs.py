@@ -154,6 +154,12 @@ class RunFolder:
             )
         return _unsealed(path)
 
+    @property
+    def num_parameters(self) -> int:
+        """How many numbers the best weights have; tied ones count once."""
+        weights, _ = self.load_weights()
+        return sum(array.size for array in weights.values())
+
     def save_checkpoint(self, checkpoint: Checkpoint) -> None:
         """Save the state of training; the one before is removed only after this one has become the valid one."""
         step = int(checkpoint.counters["step"])

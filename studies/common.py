@@ -19,7 +19,7 @@ from typing import Any
 from seqloom.data.corpus import Corpus, SplitName
 from seqloom.data.examples import Example
 from seqloom.data.prepared import TARGET, prepare
-from seqloom.metrics import Item
+from seqloom.metrics import Item, evaluate, intervals
 from seqloom.predict import Predictor
 from seqloom.recipe import read_recipe
 from seqloom.recipe.sections import Aligned, Files, Recipe
@@ -43,8 +43,13 @@ class Run:
     settings: tuple[str, ...] = ()
 
 
+# Several studies use these runs: whichever comes first trains one, the others pick it up.
 MULTI30K_ATTENTION = Run("multi30k-attention", "multi30k")
-"""German to English with attention. Several studies use it: whichever comes first trains it, the others pick it up."""
+"""German to English with attention."""
+MULTI30K_INITIAL = Run("multi30k-initial", "multi30k", ("model.bridge={kind: initial}",))
+"""German to English, all through one vector."""
+MEANINGS_ATTENTION = Run("meanings-attention", "meanings", ("model.bridge={kind: attention}",))
+"""Sentences of the little grammar (meanings.py) to their meanings, with attention."""
 
 
 @dataclass(frozen=True)
@@ -133,10 +138,9 @@ def cost(path: Path) -> dict[str, Any]:
     """What a finished run took: parameters, updates, processor minutes (validations included), target symbols a second."""
     run = RunFolder.open(path)
     counters, recipe = run.counters() or {}, run.recipe
-    weights, _ = run.load_weights()
     seconds = float((path.parent / f"{path.name}.cpu-seconds").read_text())
     return {
-        "parameters": sum(array.size for array in weights.values()),
+        "parameters": run.num_parameters,
         "steps": counters["step"],
         "cpu_minutes": round(seconds / 60, 1),
         "tokens_per_second": round(_symbols_seen(recipe, counters["step"]) / seconds),
@@ -167,6 +171,12 @@ def outputs(path: Path, split: SplitName) -> list[Item]:
     predictor = Predictor.load(path)
     examples = examples_of(predictor, split)
     return predictor.items(examples, predictor.predict(examples))
+
+
+def scores(items: Sequence[Item], metrics: Sequence[str]) -> dict[str, Any]:
+    """What each metric says of the items, with its 95 % interval."""
+    ranges = intervals(items, metrics)
+    return {name: {"score": score, "interval": ranges[name]} for name, score in evaluate(items, metrics).metrics.items()}
 
 
 # --- results and pages ----------------------------------------------------------------------------------------------
@@ -228,6 +238,21 @@ def table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     """A table in Markdown."""
     lines = [head, ["---"] * len(head), *rows]
     return "\n".join(f"| {' | '.join(map(str, cells))} |" for cells in lines)
+
+
+def with_interval(one: Mapping[str, Any]) -> str:
+    """One of `scores` as a cell of a table."""
+    low, high = one["interval"]
+    return f"{one['score']:.1f} ({low:.1f}-{high:.1f})"
+
+
+def cost_table(costs: Mapping[str, Any], head: Sequence[str], further: Mapping[str, Sequence[object]]) -> str:
+    """What each run took, by its name. head, further: columns behind, and what stands there."""
+    rows = [
+        [f"`{name}`", f"{one['parameters']:,}", f"{one['steps']:,}", one["cpu_minutes"], one["seed"], *further[name]]
+        for name, one in costs.items()
+    ]
+    return table(["run", "parameters", "updates", "minutes", "seed", *head], rows)
 
 
 def made(name: str, found: Mapping[str, Any]) -> str:

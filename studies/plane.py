@@ -17,10 +17,13 @@ from typing import Any
 import numpy as np
 from common import (
     HERE,
+    MEANINGS_ATTENTION,
     MULTI30K_ATTENTION,
+    MULTI30K_INITIAL,
     Options,
     Run,
     cost,
+    cost_table,
     examples_of,
     made,
     options,
@@ -42,13 +45,10 @@ from seqloom.views.plane import plane_svg
 SEED = 1
 GRAMMAR = {
     "initial": Run("meanings-initial", "meanings"),
-    "attention": Run("meanings-attention", "meanings", ("model.bridge={kind: attention}",)),
+    "attention": MEANINGS_ATTENTION,
     "untrained": Run("meanings-untrained", "meanings", ("training.steps=1", "training.learning_rate=1.0e-9")),
 }
-TRANSLATION = {
-    "initial": Run("multi30k-initial", "multi30k", ("model.bridge={kind: initial}",)),
-    "attention": MULTI30K_ATTENTION,
-}
+TRANSLATION = {"initial": MULTI30K_INITIAL, "attention": MULTI30K_ATTENTION}
 WORDS = "bag of words"
 ASKED_IN_GERMAN = 100
 DRAWN = 3
@@ -260,18 +260,11 @@ def _comparison(found: Mapping[str, Any]) -> str:
 
 
 def _costs(found: Mapping[str, Any]) -> str:
-    rows = [
-        [
-            f"`{name}`",
-            f"{one['parameters']:,}",
-            f"{one['steps']:,}",
-            one["cpu_minutes"],
-            one["seed"],
-            ", ".join(f"{MEASURES[metric]} {value:.1f}" for metric, value in one["validation"].items()),
-        ]
+    validation = {
+        name: [", ".join(f"{MEASURES[metric]} {value:.1f}" for metric, value in one["validation"].items())]
         for name, one in found.items()
-    ]
-    return table(["run", "parameters", "updates", "minutes", "seed", "validation (greedy)"], rows)
+    }
+    return cost_table(found, ["validation (greedy)"], validation)
 
 
 def _neighbours(plane: Plane, translations: Sequence[str]) -> str:

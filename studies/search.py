@@ -14,13 +14,25 @@ from typing import Any
 
 import numpy as np
 import tree
-from common import MULTI30K_ATTENTION, Options, examples_of, made, options, results, table, trained, write_page
+from common import (
+    MULTI30K_ATTENTION,
+    Options,
+    examples_of,
+    made,
+    options,
+    results,
+    scores,
+    table,
+    trained,
+    with_interval,
+    write_page,
+)
 from exact import NOTICED, exact_study
 from figures import Curve, line_figure, save_figure
 from switchboard import PLAIN, runs_of
 
 from seqloom.data.examples import Example
-from seqloom.metrics import evaluate, intervals
+from seqloom.metrics import evaluate
 from seqloom.predict import Predictor
 from seqloom.predictions import Prediction
 from seqloom.recipe.sections import Beam, Greedy, Search
@@ -69,7 +81,7 @@ def measure(wanted: Options) -> dict[str, Any]:
 def _quality(predictor: Predictor, examples: Sequence[Example], predictions: Sequence[Prediction]) -> dict[str, Any]:
     items = predictor.items(examples, predictions)
     return {
-        "bleu": {"score": evaluate(items, ["bleu"]).metrics["bleu"], "interval": intervals(items, ["bleu"])["bleu"]},
+        **scores(items, ["bleu"]),
         "chrf": {"score": evaluate(items, ["chrf"]).metrics["chrf"]},
         "length_ratio": sum(len(item.hypothesis.split()) for item in items)
         / sum(len(item.references[0].split()) for item in items),
@@ -197,7 +209,7 @@ def _test_table(rows: Mapping[str, Mapping[str, Any]]) -> str:
             [
                 name,
                 one["search"],
-                "{:.1f} ({:.1f}-{:.1f})".format(one["bleu"]["score"], *one["bleu"]["interval"]),
+                with_interval(one["bleu"]),
                 f"{one['chrf']['score']:.1f}",
                 f"{one['length_ratio']:.3f}",
                 f"{one['log_prob']:.2f}",

@@ -9,15 +9,30 @@ holds the folder multi30k. Writes studies/results/stuffing.json, and the tables 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from common import MULTI30K_ATTENTION, Options, Run, cost, made, options, outputs, results, table, trained, write_page
+from common import (
+    MULTI30K_ATTENTION,
+    MULTI30K_INITIAL,
+    Options,
+    Run,
+    cost,
+    made,
+    options,
+    outputs,
+    results,
+    scores,
+    table,
+    trained,
+    with_interval,
+    write_page,
+)
 from figures import Curve, line_figure, save_figure
 
-from seqloom.metrics import Item, evaluate, intervals
+from seqloom.metrics import Item, evaluate
 
 RUNS = {
     "attention": MULTI30K_ATTENTION,
     "every_step": Run("multi30k-every_step", "multi30k", ("model.bridge={kind: every_step}",)),
-    "initial": Run("multi30k-initial", "multi30k", ("model.bridge={kind: initial}",)),
+    "initial": MULTI30K_INITIAL,
 }
 METRICS = {"bleu": "BLEU", "chrf": "chrF"}
 
@@ -33,21 +48,20 @@ def judged(items: Sequence[Item]) -> dict[str, Any]:
     fifths = [(int(one["from"]), int(one["to"])) for one in evaluate(items, list(METRICS)).by_length]
     groups = [[item for item in items if shortest <= item.source_length <= longest] for shortest, longest in fifths]
     return {
-        "test": _scores(items),
+        "test": _judgement(items),
         "by_length": [
-            {"from": shortest, "to": longest, **_scores(group)}
+            {"from": shortest, "to": longest, **_judgement(group)}
             for (shortest, longest), group in zip(fifths, groups, strict=True)
         ],
     }
 
 
-def _scores(items: Sequence[Item]) -> dict[str, Any]:
-    ranges = intervals(items, list(METRICS))
+def _judgement(items: Sequence[Item]) -> dict[str, Any]:
     written = sum(len(item.hypothesis.split()) for item in items)
     return {
         "count": len(items),
         "length_ratio": written / sum(len(item.references[0].split()) for item in items),
-        **{name: {"score": score, "interval": ranges[name]} for name, score in evaluate(items, list(METRICS)).metrics.items()},
+        **scores(items, list(METRICS)),
     }
 
 
@@ -83,7 +97,7 @@ def _models(runs: Mapping[str, Any]) -> str:
             run["cpu_minutes"],
             f"{run['tokens_per_second']:,}",
             f"{run['validation']['bleu']:.1f}",
-            *(_with_interval(run["test"][metric]) for metric in METRICS),
+            *(with_interval(run["test"][metric]) for metric in METRICS),
             f"{run['test']['length_ratio']:.2f}",
         ]
         for bridge, run in runs.items()
@@ -115,7 +129,7 @@ def _lengths(runs: Mapping[str, Any]) -> str:
     parts = []
     for metric, name in METRICS.items():
         rows = [
-            [f"{group[0]['from']}-{group[0]['to']}", group[0]["count"], *(_with_interval(one[metric]) for one in group)]
+            [f"{group[0]['from']}-{group[0]['to']}", group[0]["count"], *(with_interval(one[metric]) for one in group)]
             for group in zip(*(run["by_length"] for run in runs.values()), strict=True)
         ]
         parts.append(f"{name}:\n\n{table(head, rows)}")
@@ -138,11 +152,6 @@ def _relative(runs: Mapping[str, Any]) -> str:
         for index, group in enumerate(best["by_length"])
     ]
     return table(head, rows)
-
-
-def _with_interval(one: Mapping[str, Any]) -> str:
-    low, high = one["interval"]
-    return f"{one['score']:.1f} ({low:.1f}-{high:.1f})"
 
 
 if __name__ == "__main__":

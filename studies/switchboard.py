@@ -12,10 +12,22 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from common import Options, Run, cost, is_finished, made, options, outputs, results, table, trained, write_page
+from common import (
+    Options,
+    Run,
+    cost,
+    is_finished,
+    made,
+    options,
+    outputs,
+    results,
+    scores,
+    table,
+    trained,
+    with_interval,
+    write_page,
+)
 from figures import Dot, dots_figure, save_figure
-
-from seqloom.metrics import evaluate, intervals
 
 TASKS = {"dates": "Dates", "dutch": "Dutch words to phones"}
 METRICS = {"exact_match": "exact match", "symbol_error_rate": "error rate (symbols)"}
@@ -96,12 +108,7 @@ def _judged_rows(rows: Mapping[str, Run], wanted: Options) -> dict[str, Any]:
 def judged(path: Path) -> dict[str, Any]:
     """What a run cost and how good it is; judged once, though it may stand in several tables."""
     items = outputs(path, "test")
-    ranges = intervals(items, list(METRICS))
-    return {
-        **cost(path),
-        "count": len(items),
-        **{name: {"score": score, "interval": ranges[name]} for name, score in evaluate(items, list(METRICS)).metrics.items()},
-    }
+    return {**cost(path), "count": len(items), **scores(items, list(METRICS))}
 
 
 def page(found: Mapping[str, Any]) -> dict[str, str]:
@@ -145,7 +152,7 @@ def _rows(rows: Mapping[str, Any]) -> str:
         [
             [
                 name,
-                *(f"{run[metric]['score']:.1f} ({_between(run[metric]['interval'])})" for metric in METRICS),
+                *(with_interval(run[metric]) for metric in METRICS),
                 ", ".join(f"{value:.1f}" for value in run["validation"].values()),
                 f"{run['parameters']:,}",
                 f"{run['steps']:,}",
@@ -155,10 +162,6 @@ def _rows(rows: Mapping[str, Any]) -> str:
             for name, run in rows.items()
         ],
     )
-
-
-def _between(interval: tuple[float, float]) -> str:
-    return f"{interval[0]:.1f}-{interval[1]:.1f}"
 
 
 if __name__ == "__main__":

@@ -1,9 +1,10 @@
-"""What all tests share: one thread, a cache of their own, and one tiny trained run."""
+"""What all tests share: one thread, a cache of their own, libraries left out, and one tiny trained run."""
 
+import builtins
 import os
 import random
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,22 @@ def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         del os.environ["SEQLOOM_CACHE"]
     else:
         os.environ["SEQLOOM_CACHE"] = before
+
+
+@pytest.fixture
+def without_library(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """Make a library look as if it were not installed, until the end of the test."""
+    real_import = builtins.__import__
+
+    def leave_out(library: str) -> None:
+        def without(module: str, *args: Any, **kwargs: Any) -> Any:
+            if module.startswith(library):
+                raise ImportError(module)
+            return real_import(module, *args, **kwargs)
+
+        monkeypatch.setattr(builtins, "__import__", without)
+
+    return leave_out
 
 
 def upper_case_lines(count: int, seed: int = 1) -> list[str]:

@@ -64,11 +64,10 @@ def _best_validation(run: "RunFolder") -> dict[str, Any]:
 
 def _facts(run: "RunFolder", best: dict[str, Any], names: list[str]) -> dict[str, Any]:
     counters = run.counters() or {}
-    weights = run.load_weights()[0] if best else {}
     return {
         "run": str(run.path),
         "state": counters.get("finished") or "unfinished",
-        "parameters": sum(array.size for array in weights.values()),
+        "parameters": run.num_parameters if best else 0,
         "steps": counters.get("step", 0),
         "best_step": counters.get("best_step", 0),
         "minutes": round(counters.get("seconds", 0.0) / 60, 2),

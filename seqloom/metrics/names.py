@@ -1,32 +1,12 @@
 """What metrics are called, which way they point, and which of them one usually wants."""
 
 from collections.abc import Mapping, Sequence
-from typing import Literal
+from typing import get_args
 
 from seqloom.metrics.sums import Item
+from seqloom.recipe.sections import MetricName
 
-Name = Literal[
-    "exact_match",
-    "symbol_error_rate",
-    "cer",
-    "wer",
-    "bleu",
-    "chrf",
-    "bleu_1",
-    "bleu_2",
-    "bleu_3",
-    "bleu_4",
-    "bleu_1_unpenalised",
-    "bleu_2_unpenalised",
-    "bleu_3_unpenalised",
-    "bleu_4_unpenalised",
-    "meteor",
-    "rouge_l_coco",
-    "cider",
-    "rouge_1",
-    "rouge_2",
-    "rouge_l",
-]
+Name = MetricName
 
 PAIRS: tuple[Name, ...] = ("exact_match", "symbol_error_rate", "cer", "wer", "bleu", "chrf")
 """What is measured where every item has one reference."""
@@ -34,13 +14,7 @@ PAIRS: tuple[Name, ...] = ("exact_match", "symbol_error_rate", "cer", "wer", "bl
 CAPTIONS: tuple[Name, ...] = ("bleu_1", "bleu_2", "bleu_3", "bleu_4", "meteor", "rouge_l_coco", "cider")
 """What is measured where items have several references: what papers on captions print, in their order."""
 
-ALL: tuple[Name, ...] = (
-    *PAIRS,
-    *("bleu_1", "bleu_2", "bleu_3", "bleu_4"),
-    *("bleu_1_unpenalised", "bleu_2_unpenalised", "bleu_3_unpenalised", "bleu_4_unpenalised"),
-    *("meteor", "rouge_l_coco", "cider"),
-    *("rouge_1", "rouge_2", "rouge_l"),
-)
+ALL: tuple[Name, ...] = get_args(Name)
 """Every metric that can be computed from outputs and references."""
 
 SLOW: frozenset[Name] = frozenset({"meteor"})

@@ -2,14 +2,12 @@
 
 `p(y) = g P(y) + (1 - g) sum of a_j over all j with x_j = y`: a gate g shares the probability between writing and pointing.
 Source and target have one vocabulary of V symbols. Ids from V on are source symbols outside of it: V + j is the one that stands
-at position j first.
+at position j first. So no source has the symbol `unknown`, and a model is not right by writing it where it should point.
 """
 
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import logsigmoid, pad
-
-from seqloom.symbols import UNKNOWN
 
 
 class Copying(nn.Module):
@@ -32,18 +30,10 @@ class Copying(nn.Module):
         masses = weights.new_zeros(written.shape).scatter_add(-1, symbols[:, None].expand_as(weights), weights)
         return torch.logaddexp(written, _log(masses) + pointed).to(log_probs)
 
-    def of_labels(
-        self, log_probs: Tensor, features: Tensor, weights: Tensor, symbols: Tensor, labels: Tensor, *, learning: bool
-    ) -> Tensor:
-        """What `forward` says of labels [B, T], whose log-probabilities of being written are given [B, T].
-
-        learning: an unknown symbol is not written where one can be copied. Where unknown symbols are all alike, a model that
-        wrote `unknown` would be right without having learnt to point at any; prepared data tells those of a source apart.
-        """
+    def of_labels(self, log_probs: Tensor, features: Tensor, weights: Tensor, symbols: Tensor, labels: Tensor) -> Tensor:
+        """What `forward` says of labels [B, T], whose log-probabilities of being written are given [B, T]."""
         written, pointed = self._shares(features, weights)
         masses = (weights * (symbols[:, None] == labels[..., None])).sum(dim=-1)
-        if learning:
-            log_probs = log_probs.masked_fill((labels == UNKNOWN) & (masses > 0), -torch.inf)
         return torch.logaddexp(log_probs + written.squeeze(-1), _log(masses) + pointed.squeeze(-1)).to(log_probs)
 
     def _shares(self, features: Tensor, weights: Tensor) -> tuple[Tensor, Tensor]:

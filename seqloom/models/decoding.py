@@ -144,14 +144,14 @@ class Decoder(nn.Module, ABC):
         mixed: Tensor = self.copying(log_probs, decoded.features, *_pointing(decoded))
         return mixed
 
-    def label_log_probs(self, decoded: Decoded, labels: Tensor, *, learning: bool = False) -> Tensor:
-        """`log p` of the labels [B, T]; learning: what a decoder that copies is to make probable."""
+    def label_log_probs(self, decoded: Decoded, labels: Tensor) -> Tensor:
+        """`log p` of the labels [B, T]."""
         every = torch.log_softmax(self.output(decoded.features).float(), dim=-1)
         if self.copying is None:
             return every.gather(-1, labels[..., None]).squeeze(-1)
         inside = labels < every.shape[-1]
         written = every.gather(-1, torch.where(inside, labels, UNKNOWN)[..., None]).squeeze(-1).masked_fill(~inside, -torch.inf)
-        return self.copying.of_labels(written, decoded.features, *_pointing(decoded), labels, learning=learning)
+        return self.copying.of_labels(written, decoded.features, *_pointing(decoded), labels)
 
 
 def _pointing(decoded: Decoded) -> tuple[Tensor, Tensor]:

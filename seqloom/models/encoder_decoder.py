@@ -120,10 +120,8 @@ class EncoderDecoder(nn.Module):
     def _cross_entropy(self, decoded: Decoded, labels: Tensor, counted: Tensor, weights: Tensor) -> tuple[Tensor, Tensor]:
         """The objective and the plain `-log p` of the labels [B, T] that count, summed; weights [N] are theirs."""
         if self.decoder.copying is not None:  # the chunks of the other loss know of nothing but the output layer
-            learnt = self.decoder.label_log_probs(decoded, labels, learning=True)[counted]
-            with torch.no_grad():
-                nll = -self.decoder.label_log_probs(decoded, labels)[counted].sum()
-            return -(learnt @ weights.to(learnt)), nll
+            log_probs = self.decoder.label_log_probs(decoded, labels)[counted]
+            return -(log_probs @ weights.to(log_probs)), -log_probs.detach().sum()
         features = decoded.features[counted]
         return chunked_cross_entropy(
             features, *self.decoder.output.joined(), labels[counted], weights, smoothing=self.label_smoothing

@@ -139,9 +139,8 @@ class PlainDisplay:
 
     def validated(self, step: int, judgement: Judgement, *, best: bool) -> None:
         """Print loss and metrics."""
-        self.say(f"validation at step {step:,}: {_numbers(judgement)}{'  (best)' if best else ''}")
-        if not judgement.uses_source:
-            self.say(_UNUSED)
+        for line in _verdict(step, judgement, best=best):
+            self.say(line)
 
     def closed(self) -> None:
         """Nothing is open."""
@@ -189,9 +188,8 @@ class LiveDisplay:
 
     def validated(self, step: int, judgement: Judgement, *, best: bool) -> None:
         """Print numbers and a few samples above the bar."""
-        self.say(f"validation at step {step:,}: {_numbers(judgement)}{'  (best)' if best else ''}")
-        if not judgement.uses_source:
-            self.say(_UNUSED)
+        for line in _verdict(step, judgement, best=best):
+            self.say(line)
         self._live.console.print(Text(judgement.texts[0], style="dim") if judgement.texts else _samples(judgement))
 
     def closed(self) -> None:
@@ -214,6 +212,12 @@ def open_display() -> Display:
 def _plan(step: int, total: int, steps_per_epoch: int, waste: float) -> str:
     begin = f"going on from step {step:,}" if step else "starting"
     return f"{begin}: {total:,} steps, {steps_per_epoch:,} an epoch, padding {100 * waste:.1f} %"
+
+
+def _verdict(step: int, judgement: Judgement, *, best: bool) -> list[str]:
+    """What a validation found, as lines."""
+    found = f"validation at step {step:,}: {_numbers(judgement)}{'  (best)' if best else ''}"
+    return [found] if judgement.uses_source else [found, _UNUSED]
 
 
 _PRECISE = frozenset({"loss", "bits_per_symbol"})

@@ -1,13 +1,13 @@
 """The built-in task `dates`: what CLDR says, one meaning per tagged text, and splits that share no day."""
 
-import builtins
 import subprocess
 import sys
 import unicodedata
 from collections import Counter
+from collections.abc import Callable
 from datetime import date, timedelta
 from random import Random
-from typing import Any, get_args
+from typing import get_args
 
 import pytest
 from babel.dates import format_date
@@ -179,16 +179,9 @@ def test_the_showcase_is_right_and_unseen_in_training() -> None:
         assert any(text in set(dates._writer(locale).all_ways(day)) for locale in ([tag] if tag else dates.LOCALES))
 
 
-def test_without_babel_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    real_import = builtins.__import__
-
-    def without_babel(module: str, *args: Any, **kwargs: Any) -> Any:
-        if module.startswith("babel"):
-            raise ImportError(module)
-        return real_import(module, *args, **kwargs)
-
+def test_without_babel_the_extra_is_named(without_library: Callable[[str], None]) -> None:
     dates._writer.cache_clear()
-    monkeypatch.setattr(builtins, "__import__", without_babel)
+    without_library("babel")
     with pytest.raises(MissingExtraError) as caught:
         next(dates.examples("test"))
     assert str(caught.value) == (

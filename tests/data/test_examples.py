@@ -5,7 +5,6 @@ import gzip
 import io
 import json
 import os
-import sys
 import threading
 from collections import Counter
 from collections.abc import Callable
@@ -103,8 +102,8 @@ def test_parquet_mistakes_name_the_row_or_the_column(tmp_path: Path, write: Writ
     assert "truncated or corrupt" in refusal(write("b.parquet", b"PAR1 this is not Parquet"))
 
 
-def test_parquet_without_its_library_names_the_extra(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "pyarrow", None)
+def test_parquet_without_its_library_names_the_extra(write: Write, without_library: Callable[[str], None]) -> None:
+    without_library("pyarrow")
     with pytest.raises(MissingExtraError, match=r"seqloom\[parquet\]"):
         list(read_examples(write("a.parquet", b"PAR1")))
 

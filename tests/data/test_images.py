@@ -1,6 +1,5 @@
 """Pictures: every kind becomes upright RGB, sizes fit, and a bad file is refused in one sentence before it costs anything."""
 
-import builtins
 import io
 import struct
 import subprocess
@@ -343,15 +342,8 @@ def test_the_key_tells_settings_apart_and_not_threads() -> None:
 # --- Pillow ---------------------------------------------------------------------------------------------------------
 
 
-def test_without_pillow_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    real_import = builtins.__import__
-
-    def without_pillow(module: str, *args: Any, **kwargs: Any) -> Any:
-        if module.startswith("PIL"):
-            raise ImportError(module)
-        return real_import(module, *args, **kwargs)
-
-    monkeypatch.setattr(builtins, "__import__", without_pillow)
+def test_without_pillow_the_extra_is_named(without_library: Callable[[str], None]) -> None:
+    without_library("PIL")
     for look in (open_image, check_header, ImagePixels(4, 4).array):
         with pytest.raises(MissingExtraError) as caught:
             look(file_of("a.png", b""))

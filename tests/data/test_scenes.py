@@ -1,9 +1,9 @@
 """The built-in task `scenes`: pictures that mean what their captions say, splits that hold combinations out, fair questions."""
 
-import builtins
 import re
 import time
 from collections import Counter, defaultdict
+from collections.abc import Callable
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -341,15 +341,8 @@ def test_what_is_no_scene_is_refused(name: str) -> None:
         SCENES.resolve(name)
 
 
-def test_scenes_become_arrays_without_pillow(monkeypatch: pytest.MonkeyPatch) -> None:
-    real_import = builtins.__import__
-
-    def without_pillow(module: str, *args: Any, **kwargs: Any) -> Any:
-        if module.startswith("PIL"):
-            raise ImportError(module)
-        return real_import(module, *args, **kwargs)
-
-    monkeypatch.setattr(builtins, "__import__", without_pillow)
+def test_scenes_become_arrays_without_pillow(without_library: Callable[[str], None]) -> None:
+    without_library("PIL")
     pixels = ImagePixels(32, 32)
     arrays = list(pixels.arrays([SCENES.resolve("scene:3"), SCENES.resolve("scene:4")]))
     assert [array.shape for array in arrays] == [pixels.shape] * 2

@@ -1,11 +1,10 @@
 """Metrics agree with the libraries' public functions and with sums done by hand."""
 
-import builtins
 import itertools
 import json
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, get_args
 
 import pytest
@@ -247,15 +246,8 @@ def test_an_unknown_metric_is_refused_with_the_choices() -> None:
 @pytest.mark.parametrize(
     ("name", "library"), [("cer", "rapidfuzz"), ("rouge_l", "rapidfuzz"), ("bleu", "sacrebleu"), ("chrf", "sacrebleu")]
 )
-def test_a_missing_library_names_the_extra(name: str, library: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    real_import = builtins.__import__
-
-    def without(module: str, *args: Any, **kwargs: Any) -> Any:
-        if module.startswith(library):
-            raise ImportError(module)
-        return real_import(module, *args, **kwargs)
-
-    monkeypatch.setattr(builtins, "__import__", without)
+def test_a_missing_library_names_the_extra(name: str, library: str, without_library: Callable[[str], None]) -> None:
+    without_library(library)
     with pytest.raises(MissingExtraError) as caught:
         metric(name, item("a", "a"))
     assert str(caught.value) == (

@@ -14,6 +14,8 @@ from seqloom.data.batches import Batch, BoolArray, IntArray, Padded
 from seqloom.data.records import Origin
 from seqloom.models.decoding import DecoderState
 from seqloom.models.encoder_decoder import EncoderDecoder
+from seqloom.models.stepper import TorchStep, TorchStepper
+from seqloom.predictions import FloatArray
 
 from .architectures import ARCHITECTURES, PLAIN, TARGET_SIZE, Architecture
 from .grids import COLUMNS, ROWS, GridEncoder
@@ -168,6 +170,22 @@ def first_state(model: EncoderDecoder, batch: Batch) -> DecoderState:
 
 def tokens_of(batch: Batch) -> Tensor:
     return torch.from_numpy(np.asarray(batch.inputs.values, dtype=np.int64))
+
+
+def steps_of(stepper: TorchStepper, batch: Batch) -> list[TorchStep]:
+    """What a stepper says while it reads the targets of a batch."""
+    state, steps = stepper.start(batch.sources, len(batch.target.lengths)), []
+    for tokens in tokens_of(batch).numpy().T:
+        steps.append(stepper.step(tokens[:, None], state))
+        state = steps[-1].state
+    return steps
+
+
+def scored_by(steps: Iterable[TorchStep], batch: Batch) -> FloatArray:
+    """What steps say of the labels of a batch [B, T], zero on padding."""
+    columns = np.asarray(batch.labels.values, dtype=np.int64).T
+    said = [step.at(labels[:, None, None])[:, 0, 0] for step, labels in zip(steps, columns, strict=True)]
+    return np.where(batch.labels.mask, np.stack(said, axis=1), np.float32(0.0))
 
 
 @cache

@@ -51,6 +51,7 @@ from .harness import (
     padded_further,
     real_positions,
     said_of,
+    steps_of,
     tokens_of,
     whole,
 )
@@ -62,19 +63,14 @@ from .letters import decoder_of, source_of
 @EVERY
 def test_forward_over_a_whole_target_equals_unrolled_steps_of_the_stepper(architecture: Architecture) -> None:
     batch, expected = batch_for(architecture), said_of(architecture)
-    stepper = TorchStepper(model_of(architecture))
-    state = stepper.start(batch.sources, 3)
-    steps = []
-    for tokens in tokens_of(batch).numpy().T:
-        steps.append(stepper.step(tokens[:, None], state))
-        state = steps[-1].state
+    steps = steps_of(TorchStepper(model_of(architecture)), batch)
     assert_same(torch.from_numpy(np.concatenate([step.all() for step in steps], axis=1)), expected.log_probs, ROUNDED)
     weights = {
         name: torch.from_numpy(np.concatenate([step.weights[name] for step in steps], axis=1)).transpose(1, 2)
         for name in steps[0].weights
     }
     assert_same_weights(weights, expected.weights, ROUNDED)
-    assert_same_state(state.inner, expected.state)
+    assert_same_state(steps[-1].state.inner, expected.state)
 
 
 @EVERY

@@ -17,7 +17,18 @@ from seqloom.search.settings import Request
 from seqloom.symbols import BEGIN, UNKNOWN
 
 from .architectures import ARCHITECTURES, TARGET_SIZE, Architecture
-from .harness import CLOSE, assert_same, batch_for, build_random, first_state, make_batch, model_of, tokens_of
+from .harness import (
+    CLOSE,
+    assert_same,
+    batch_for,
+    build_random,
+    first_state,
+    make_batch,
+    model_of,
+    scored_by,
+    steps_of,
+    tokens_of,
+)
 from .test_learning import FIRST, VOCABULARY, attention, write_greedily
 from .test_learning import model as section_of
 
@@ -84,12 +95,7 @@ def test_probabilities_sum_to_one(architecture: Architecture) -> None:
 def test_steps_say_what_scoring_says_of_new_symbols(architecture: Architecture) -> None:
     batch = with_new_symbols(batch_for(architecture))
     stepper = TorchStepper(model_of(architecture, torch.float32))
-    state, said = stepper.start(batch.sources, 3), []
-    for tokens, labels in zip(tokens_of(batch).numpy().T, np.asarray(batch.labels.values).T, strict=True):
-        step = stepper.step(tokens[:, None], state)
-        state = step.state
-        said.append(step.at(labels[:, None, None])[:, 0, 0])
-    np.testing.assert_allclose(stepper.score(batch), np.where(batch.labels.mask, np.stack(said, axis=1), 0.0), atol=CLOSE)
+    np.testing.assert_allclose(stepper.score(batch), scored_by(steps_of(stepper, batch), batch), atol=CLOSE)
 
 
 @copying_ones
@@ -128,23 +134,6 @@ def unknown(padded: Padded) -> Padded:
 # --- learning -------------------------------------------------------------------------------------------------------
 
 
-def objective(model: EncoderDecoder, target: list[int]) -> tuple[float, float]:
-    batch = make_batch({"source": Padded.of([np.array([3, UNKNOWN])])}, Padded.of([np.array(target)]))
-    loss = model(batch)
-    return float(loss.objective.detach()), float(loss.nll)
-
-
-def test_training_does_not_write_an_unknown_symbol_that_can_be_copied() -> None:
-    model = build_random(ARCHITECTURES["copying-gru-bahdanau"]).float()
-    learnt, plain = objective(model, [UNKNOWN])
-    assert learnt > plain + 1e-3
-    learnt, plain = objective(model, [4])
-    assert learnt == pytest.approx(plain, abs=1e-5)
-    gate(model.decoder.copying, -30.0)  # nothing is written any more
-    learnt, plain = objective(model, [UNKNOWN])
-    assert learnt == pytest.approx(plain, rel=1e-5)
-
-
 def test_own_outputs_may_be_copies() -> None:
     section = ARCHITECTURES["copying-gru-luong"].section
     own = section.decoder.model_copy(update={"inputs": sections.OwnInputs()})
@@ -157,14 +146,15 @@ def test_own_outputs_may_be_copies() -> None:
 
 
 def strings(random: np.random.Generator, count: int) -> list[IntArray]:
-    """Strings of known symbols, one of each unknown."""
+    """Strings of known symbols, one of each outside the vocabulary."""
     drawn = [random.integers(FIRST, VOCABULARY, random.integers(3, 6)) for _ in range(count)]
     for string in drawn:
-        string[random.integers(len(string))] = UNKNOWN
+        place = random.integers(len(string))
+        string[place] = VOCABULARY + place
     return drawn
 
 
-def test_copying_of_new_symbols_is_learnt_from_unknown_ones() -> None:
+def test_copying_of_new_symbols_is_learnt() -> None:
     section = section_of("gru", {**attention({"kind": "additive", "size": 32}, query="previous", into="input"), "copy": True})
     torch.manual_seed(1)
     network = EncoderDecoder(sections.Model.model_validate(section), {"source": VOCABULARY, "target": VOCABULARY})
@@ -176,8 +166,7 @@ def test_copying_of_new_symbols_is_learnt_from_unknown_ones() -> None:
         (network(batch).objective / batch.num_symbols).backward()
         torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
         optimiser.step()
-    unseen = [np.where(string == UNKNOWN, VOCABULARY + np.arange(len(string)), string) for string in strings(random, 200)]
-    told_apart = make_batch({"source": Padded.of(unseen)}, Padded.of(unseen))
-    written = write_greedily(network, told_apart, longest=6)
+    unseen = strings(random, 200)
+    written = write_greedily(network, make_batch({"source": Padded.of(unseen)}, Padded.of(unseen)), longest=6)
     exact = np.mean([one == list(other) for one, other in zip(written, unseen, strict=True)])
     assert exact >= 0.9

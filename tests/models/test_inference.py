@@ -16,7 +16,18 @@ from seqloom.search.contracts import FloatArray
 from seqloom.symbols import BEGIN, SPECIALS
 
 from .architectures import ARCHITECTURES, TARGET_SIZE, Architecture
-from .harness import CLOSE, EVERY, PLAIN_ONES, assert_same, batch_for, item, model_of, padded_further, said_of, tokens_of
+from .harness import (
+    CLOSE,
+    EVERY,
+    PLAIN_ONES,
+    assert_same,
+    batch_for,
+    item,
+    model_of,
+    padded_further,
+    said_of,
+    steps_of,
+)
 
 BAHDANAU = ARCHITECTURES["lstm-bahdanau-1_layer"]
 OFF: dict[InferencePrecision, float] = {"fp32": CLOSE, "bf16": 0.1, "int8": 0.3}
@@ -26,14 +37,7 @@ PRECISIONS = pytest.mark.parametrize("precision", list(OFF))
 
 def read(stepper: TorchStepper, architecture: Architecture) -> FloatArray:
     """What a stepper says while it reads the targets of a batch, [B, T, V]."""
-    given = batch_for(architecture)
-    state = stepper.start(given.sources, 3)
-    found = []
-    for tokens in tokens_of(given).numpy().T:
-        step = stepper.step(tokens[:, None], state)
-        state = step.state
-        found.append(step.all())
-    return np.concatenate(found, axis=1)
+    return np.concatenate([step.all() for step in steps_of(stepper, batch_for(architecture))], axis=1)
 
 
 # --- products -------------------------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from seqloom.models.stepper import TorchStepper
 from seqloom.models.vision import ImageEncoder
 from seqloom.recipe import sections
 
-from .harness import EXACT, item, make_batch, randomise, sequences
+from .harness import CLOSE, EXACT, item, make_batch, randomise, scored_by, sequences, steps_of
 from .test_learning import write_greedily
 
 HEIGHT, WIDTH, TARGETS = 20, 12, 7
@@ -158,18 +158,12 @@ def test_a_batch_equals_its_items_in_training_too(encoder: dict[str, Any], bridg
 def test_the_stepper_says_what_the_whole_target_says(encoder: dict[str, Any], bridge: dict[str, Any]) -> None:
     batch = batch_of(encoder)
     stepper = TorchStepper(build(encoder, bridge))
-    state, inputs, labels = stepper.start(batch.sources, 3), batch.inputs.values, batch.labels.values
-    expected = stepper.score(batch)
-    for time in range(inputs.shape[1]):
-        step = stepper.step(np.asarray(inputs[:, time : time + 1], dtype=np.int64), state)
-        said = step.at(np.asarray(labels[:, time, None, None], dtype=np.int64))[:, 0, 0]
-        real = batch.labels.mask[:, time]
-        np.testing.assert_allclose(said[real], expected[real, time], atol=1e-5)
-        state = step.state
+    steps = steps_of(stepper, batch)
+    np.testing.assert_allclose(scored_by(steps, batch), stepper.score(batch), atol=CLOSE)
     if bridge["kind"].endswith("attention"):
         places = LAYOUT.places if encoder["kind"] == "cnn" else 2
-        assert step.weights["source"].shape[-1] == places
-        np.testing.assert_allclose(step.weights["source"].sum(axis=-1), 1.0, atol=1e-6)
+        assert steps[-1].weights["source"].shape[-1] == places
+        np.testing.assert_allclose(steps[-1].weights["source"].sum(axis=-1), 1.0, atol=1e-6)
 
 
 @every_model

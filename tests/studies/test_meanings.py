@@ -1,26 +1,9 @@
 """The little grammar of the studies, and what is measured with it."""
 
-import importlib
-import sys
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-
-STUDIES = Path(__file__).parents[2] / "studies"
-
-
-@pytest.fixture
-def studies(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    """Import a study as its script does, from its own folder; afterwards its modules are forgotten."""
-    monkeypatch.syspath_prepend(str(STUDIES))
-    before = set(sys.modules)
-    yield importlib.import_module
-    for name in set(sys.modules) - before:
-        if (STUDIES / f"{name}.py").exists():
-            del sys.modules[name]
 
 
 def test_what_is_asked_about_was_never_learnt_in_either_role(studies: Any) -> None:

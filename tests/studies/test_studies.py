@@ -1,8 +1,5 @@
 """What the studies are made of, without training anything."""
 
-import importlib
-import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,20 +10,7 @@ from seqloom.recipe.sections import Exhaustive
 from seqloom.search import run
 from seqloom.search.walk import Walk
 
-ROOT = Path(__file__).parents[2]
-STUDIES = ROOT / "studies"
-
-
-@pytest.fixture
-def studies(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    """Import a study as its script does, from its own folder; afterwards its modules are forgotten."""
-    monkeypatch.syspath_prepend(str(STUDIES))
-    monkeypatch.syspath_prepend(str(ROOT / "tests" / "search"))
-    before = set(sys.modules)
-    yield importlib.import_module
-    for name in set(sys.modules) - before:
-        if (STUDIES / f"{name}.py").exists():
-            del sys.modules[name]
+STUDIES = Path(__file__).parents[2] / "studies"
 
 
 @pytest.mark.parametrize("path", sorted((STUDIES / "recipes").glob("*.yaml")), ids=lambda path: path.stem)

@@ -3,7 +3,7 @@
 import struct
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 
@@ -96,7 +96,7 @@ def test_no_global_plotting_state_is_touched() -> None:
     assert "matplotlib.pyplot" not in sys.modules
 
 
-def test_without_matplotlib_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+def test_without_matplotlib_the_extra_is_named(without_library: Callable[[str], None]) -> None:
+    without_library("matplotlib")
     with pytest.raises(MissingExtraError, match=r"Drawing PNG pictures needs the extra 'plot'"):
         to_png(samples.characters("cat", "kat").best)

@@ -6,8 +6,7 @@ from pydantic import Field
 
 from seqloom.recipe.sections.base import Count, Fraction, Positive, Section
 
-Metric = Literal[
-    "loss",
+MetricName = Literal[
     "exact_match",
     "symbol_error_rate",
     "cer",
@@ -29,6 +28,10 @@ Metric = Literal[
     "rouge_2",
     "rouge_l",
 ]
+"""Every metric that can be computed from outputs and references."""
+
+Metric = Literal["loss", MetricName]
+"""What validation may go by."""
 
 
 class Adam(Section):

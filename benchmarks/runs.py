@@ -1,0 +1,54 @@
+"""What benchmarks of trained models share: training or picking up a run, and printing what was found as a row."""
+
+import json
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from seqloom.recipe.sections import Recipe
+from seqloom.runs import RunFolder
+from seqloom.training.display import open_display
+from seqloom.training.session import Outcome, train
+
+Found = dict[str, Any]
+
+
+def trained(recipe: Recipe, out: Path) -> Outcome:
+    """Train, go on from the last checkpoint, or pick up a finished run."""
+    display = open_display()
+    try:
+        return train(recipe, out, display=display)
+    finally:
+        display.closed()
+
+
+def report(name: str, recipe: Recipe, out: Path, *, measure: Callable[[Path], Found], figures: Callable[[Found], str]) -> None:
+    """Train or pick up a run; once it is finished, measure it and print the row, as JSON and as a line of docs/results.md.
+
+    figures: the cells of the line that say how good the model is.
+    """
+    outcome = trained(recipe, out)
+    if outcome.finished:
+        found = {"name": name, **measure(outcome.path), **_facts(outcome.path)}
+        print(json.dumps(found))
+        print(_line(found, figures(found)))
+
+
+def _facts(path: Path) -> Found:
+    """What every row says of its run."""
+    run = RunFolder.open(path)
+    counters = run.counters() or {}
+    return {
+        "parameters": run.num_parameters,
+        "steps": counters["step"],
+        "minutes": round(counters["seconds"] / 60, 1),
+        "threads": run.facts["threads"],
+        "seed": run.recipe.seed,
+        "date": datetime.now(UTC).date().isoformat(),
+    }
+
+
+def _line(found: Found, figures: str) -> str:
+    facts = f"{found['minutes']} | {found['threads']} | {found['seed']} | {found['date']}"
+    return f"| {found['name']} | {found['parameters']:,} | {figures} | {facts} |"
