@@ -77,9 +77,9 @@ def _text_report(run: RunFolder, progress: Callable[[int], None]) -> views.Repor
         summary=dict(jars(run.recipe))["task"],
         facts=[*facts, ("measured on", f"the {split} text: {summary.lines:,} lines, {summary.symbols:,} symbols{unknown}")],
         metrics=[
-            views.Metric("perplexity", summary.perplexity, signature="per symbol, line ends counted"),
-            views.Metric("bits per symbol", summary.bits_per_symbol),
-            views.Metric("bits per character", summary.bits_per_character),
+            views.Metric("perplexity", summary.perplexity, signature="per symbol, line ends counted", percent=False),
+            views.Metric("bits per symbol", summary.bits_per_symbol, percent=False),
+            views.Metric("bits per character", summary.bits_per_character, percent=False),
         ],
         panels=_panels(run, ()),
         validation=_validation_rows(run, ("perplexity",)),

@@ -18,12 +18,16 @@ _THUMBNAIL = 160
 
 @dataclass(frozen=True)
 class Metric:
-    """One measured quality. interval: the ends of its 95 % confidence interval. signature: how exactly it was computed."""
+    """One measured quality. interval: the ends of its 95 % confidence interval. signature: how exactly it was computed.
+
+    percent: whether it is a number between 0 and 100, as most are, which can be drawn on a line.
+    """
 
     name: str
     value: float
     interval: tuple[float, float] | None = None
     signature: str = ""
+    percent: bool = True
 
 
 @dataclass(frozen=True)
@@ -120,7 +124,7 @@ def _metric_row(metric: Metric) -> str:
 def _interval_bar(metric: Metric) -> str:
     """Draw the value and its interval on a line from 0 to 100, for metrics that live there."""
     low, high = metric.interval or (metric.value, metric.value)
-    if not 0 <= low <= high <= _PERCENT + 1e-6:  # a perfect BLEU is a rounding error above 100
+    if not metric.percent or not 0 <= low <= high <= _PERCENT + 1e-6:  # a perfect BLEU is a rounding error above 100
         return ""
     place, start = metric.value * 1.6, low * 1.6
     return (

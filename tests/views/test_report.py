@@ -72,6 +72,11 @@ def test_whatever_is_empty_is_left_out() -> None:
     assert page.count("script") == 0
 
 
+def test_only_a_share_is_drawn_on_a_line_of_shares() -> None:
+    shown = [views.to_html(Report(title="r", metrics=[Metric("m", 42.0, percent=percent)])) for percent in (True, False)]
+    assert ["accent bar" in markup for markup in shown] == [True, False]
+
+
 def test_maps_in_one_report_do_not_clash() -> None:
     page = Page(views.to_html(_full()))
     assert page.count("section", kind="seqloom-map") == 2
