@@ -5,6 +5,7 @@ from typing import assert_never
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 
 from seqloom.models.dropout import SequenceDropout
 from seqloom.models.efficientnet import EfficientNetLite0
@@ -26,7 +27,7 @@ class ConvolutionalNetwork(nn.Module):
         self.stages = nn.Sequential()
         inside = 3
         for outside, blocks in zip(section.channels, section.blocks_of_stages, strict=True):
-            self.stages.append(nn.Sequential(_normalised(inside, outside, stride=2), nn.ReLU(inplace=True)))
+            self.stages.append(Halving(inside, outside))
             self.stages.extend(ResidualBlock(outside) for _ in range(blocks))
             inside = outside
 
@@ -34,6 +35,24 @@ class ConvolutionalNetwork(nn.Module):
         """Images [B, 3, H, W], scaled -> features [B, C, rows, columns]."""
         seen: Tensor = self.stages(images)
         return seen
+
+
+class Halving(nn.Module):
+    """A convolution that halves height and width; odd ones are filled up.
+
+    Four pixels wide, it sees as far to either side of the two that become one. Three pixels would be centred on the first of
+    them, and after some stages a state would be about what lies half a cell above and left of its place in the grid.
+    """
+
+    def __init__(self, inside: int, outside: int) -> None:
+        super().__init__()
+        self.convolution = _normalised(inside, outside, kernel=4, stride=2)
+
+    def forward(self, images: Tensor) -> Tensor:
+        """Images [B, C, H, W] -> [B, C', H / 2, W / 2], rounded up."""
+        height, width = images.shape[2:]
+        whole = functional.pad(images, (0, width % 2, 0, height % 2)) if height % 2 or width % 2 else images
+        return torch.relu(self.convolution(whole))
 
 
 class ResidualBlock(nn.Module):
@@ -54,8 +73,8 @@ _GROUPS = 8
 """Channels are normalised in so many groups, or in fewer where their number asks for it."""
 
 
-def _normalised(inside: int, outside: int, *, stride: int = 1) -> nn.Sequential:
-    convolution = nn.Conv2d(inside, outside, 3, stride, padding=1, bias=False)
+def _normalised(inside: int, outside: int, *, kernel: int = 3, stride: int = 1) -> nn.Sequential:
+    convolution = nn.Conv2d(inside, outside, kernel, stride, padding=1, bias=False)
     nn.init.kaiming_normal_(convolution.weight, mode="fan_out", nonlinearity="relu")
     return nn.Sequential(convolution, nn.GroupNorm(gcd(_GROUPS, outside), outside))
 
