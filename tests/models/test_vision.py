@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from torch import nn
 from torch.testing import assert_close
 
 from seqloom.data.batches import Batch, Padded
@@ -13,7 +14,7 @@ from seqloom.models.encoder_decoder import EncoderDecoder
 from seqloom.models.encoders import build_encoder
 from seqloom.models.memory import Layout
 from seqloom.models.stepper import TorchStepper
-from seqloom.models.vision import ImageEncoder
+from seqloom.models.vision import ConvolutionalNetwork, ImageEncoder
 from seqloom.recipe import sections
 
 from .harness import EXACT, item, make_batch, randomise, sequences
@@ -221,3 +222,19 @@ def test_drawings_are_learnt(bridge: str) -> None:
     written = write_greedily(network, unseen, longest=2)
     exact = np.mean([one == list(other) for one, other in zip(written, unseen.target.values, strict=True)])
     assert exact >= 0.95
+
+
+def test_a_state_sees_as_far_to_either_side_of_its_place() -> None:
+    network = ConvolutionalNetwork(sections.ConvolutionalEncoder(channels=(2, 2, 2), blocks=(0, 0, 1)))
+    for module in list(network.modules()):
+        for name, child in module.named_children():
+            if isinstance(child, nn.GroupNorm):  # through it, a state knows a little of the whole image
+                setattr(module, name, nn.Identity())
+            elif isinstance(child, nn.Conv2d):
+                nn.init.ones_(child.weight)
+    pixels = torch.ones(1, 3, 128, 128, requires_grad=True)
+    network(pixels)[0, 0, 8, 8].backward()
+    assert pixels.grad is not None
+    seen = pixels.grad[0, 0, 68].nonzero().flatten()
+    # The place covers the pixels 64 .. 71.
+    assert 64 - int(seen.min()) == int(seen.max()) - 71 > 0
