@@ -211,9 +211,9 @@ def test_drawings_are_learnt(bridge: str) -> None:
         {"encoder": encoder, "decoder": {**RECURRENT, "size": 24, "embedding": 8}, "bridge": {"kind": bridge}}
     )
     network = EncoderDecoder(section, {"source": (SIDE, SIDE, 3), "target": 3 + SHAPES})
-    optimiser = torch.optim.Adam(network.parameters(), lr=1e-2)
+    optimiser = torch.optim.Adam(network.parameters(), lr=3e-3)
     random = np.random.default_rng(1)
-    for _ in range(60):
+    for _ in range(120):
         batch = drawings(random, 32)
         optimiser.zero_grad()
         (network(batch).objective / batch.num_symbols).backward()
@@ -224,17 +224,14 @@ def test_drawings_are_learnt(bridge: str) -> None:
     assert exact >= 0.95
 
 
-def test_a_state_sees_as_far_to_either_side_of_its_place() -> None:
+def test_a_state_sees_as_far_to_either_side_of_its_place_and_no_farther() -> None:
     network = ConvolutionalNetwork(sections.ConvolutionalEncoder(channels=(2, 2, 2), blocks=(0, 0, 1)))
-    for module in list(network.modules()):
-        for name, child in module.named_children():
-            if isinstance(child, nn.GroupNorm):  # through it, a state knows a little of the whole image
-                setattr(module, name, nn.Identity())
-            elif isinstance(child, nn.Conv2d):
-                nn.init.ones_(child.weight)
-    pixels = torch.ones(1, 3, 128, 128, requires_grad=True)
-    network(pixels)[0, 0, 8, 8].backward()
+    for module in network.modules():
+        if isinstance(module, nn.Conv2d):
+            nn.init.uniform_(module.weight)
+    pixels = torch.rand(1, 3, 128, 128, requires_grad=True)
+    network(pixels)[0, :, 8, 8].sum().backward()
     assert pixels.grad is not None
-    seen = pixels.grad[0, 0, 68].nonzero().flatten()
+    seen = pixels.grad[0].abs().sum(dim=(0, 1)).nonzero().flatten()
     # The place covers the pixels 64 .. 71.
-    assert 64 - int(seen.min()) == int(seen.max()) - 71 > 0
+    assert 0 < 64 - int(seen.min()) == int(seen.max()) - 71 < 56
