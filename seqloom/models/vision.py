@@ -140,7 +140,7 @@ class ImageEncoder(nn.Module):
             case "flatten":
                 return states.flatten(1)
             case "dense":
-                # Thousands of inputs that are alike in all images, as the background is: unless they are small, the first updates
+                # Thousands of inputs are alike in all images, as the background is: unless they are small, the first updates
                 # carry their sum to where tanh is flat, and nothing is learnt of the image as a whole.
                 whole = states.flatten(1)
                 return torch.tanh(_required(self.dense)(whole * whole.shape[1] ** -0.5))

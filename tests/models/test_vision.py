@@ -106,7 +106,8 @@ def test_a_summary_is_the_mean_of_all_states_or_all_of_them_side_by_side_or_a_de
     assert_close(memory.summary, memory.states.reshape(3, -1))
     memory = dense(pixels, lengths)
     assert dense.dense is not None
-    expected = torch.tanh(memory.states.reshape(3, -1) @ dense.dense.weight.T + dense.dense.bias)
+    whole = memory.states.reshape(3, -1)
+    expected = torch.tanh(whole @ dense.dense.weight.T / whole.shape[1] ** 0.5 + dense.dense.bias)
     assert_close(memory.summary, expected)
 
 
