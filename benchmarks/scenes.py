@@ -5,9 +5,9 @@
     python benchmarks/scenes.py questions --runs RUNS
 
 soft and hard are the recipe `scenes` with either attention, questions is `scene-questions`. Measured on pictures of known
-combinations of colour and shape (validation), and on pictures with one that training never shows (test); pointing is the share
-of words for a thing that were written looking at it. A run that was interrupted goes on. The row is printed as JSON and as a
-line of docs/results.md.
+combinations of size, colour and shape (validation), and on pictures with one that training never shows (test); pointing is the
+share of words for a thing that were written looking at it. A run that was interrupted goes on. The row is printed as JSON and
+as a line of docs/results.md.
 """
 
 import argparse
@@ -21,7 +21,7 @@ from seqloom.predict import Predictor
 from seqloom.recipe import read_recipe
 from seqloom.training.machine import choose_threads
 
-HARD = "model.bridge.attention={kind: hard, score: {kind: additive, size: 64}}"
+HARD = "model.bridge.attention={kind: hard, score: {kind: projected, size: 64, nonlinearity: none, scaled: true}}"
 RECIPES: dict[str, tuple[str, list[str]]] = {
     "soft": ("scenes", []),
     "hard": ("scenes", [HARD]),

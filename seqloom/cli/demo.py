@@ -47,8 +47,8 @@ def demo(
         seqloom demo captions
 
     Trains, shows results, draws attention maps, writes a report. dates: human dates in 46 locales become ISO 8601; a locale tag
-    settles ambiguous orders and may be left out. captions: drawn scenes are described; among them are combinations of colour
-    and shape that training never shows, and it is measured whether the model looks at what it names.
+    settles ambiguous orders and may be left out. captions: drawn scenes are described; among them are combinations of size,
+    colour and shape that training never shows, and it is measured whether the model looks at what it names.
     """
     if name not in _DEMOS:
         raise UsageError(f"demo: there is no demo {name!r}. There is: {', '.join(_DEMOS)}")

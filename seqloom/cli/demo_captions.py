@@ -30,8 +30,8 @@ def show_captions(predictor: "Predictor", folder: Path) -> Showing:
             for prediction, example in samples
         ],
         sentence=f"Exact match: {figures['exact_match_known']:.2f} % of {len(known):,} pictures of known combinations, "
-        f"{figures['exact_match_new']:.2f} % of {len(new):,} with a colour and a shape that training never shows together. "
-        f"There, {figures['pointing']:.2f} % of the words for a thing were written looking at it "
+        f"{figures['exact_match_new']:.2f} % of {len(new):,} with a size, a colour and a shape that training never shows "
+        f"together. There, {figures['pointing']:.2f} % of the words for a thing were written looking at it "
         f"(anywhere: {figures['pointing_by_chance']:.2f} %).",
         maps=draw_maps(((one.sources["image"].replace(":", "-"), one) for one, _ in samples), folder),
         next_commands=(

@@ -122,4 +122,4 @@ def _image_encoder(side: int, width: int) -> tuple[int, dict[str, Any]]:
         return 224, {"kind": "efficientnet_lite0", "size": width, "dropout": 0.3}
     pixels = max(16, min(128, 8 * round(side / 8)))
     channels = [32, 64, 128] if pixels <= _SMALL else [32, 64, 128, 128]
-    return pixels, {"kind": "cnn", "channels": channels, "size": width}
+    return pixels, {"kind": "cnn", "channels": channels, "size": width, "summary": "dense"}

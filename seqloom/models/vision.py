@@ -1,10 +1,10 @@
 """Encoders of images: what a convolutional network sees at each place of a grid becomes a state (A11, E6)."""
 
-from math import gcd
 from typing import assert_never
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 
 from seqloom.models.dropout import SequenceDropout
 from seqloom.models.efficientnet import EfficientNetLite0
@@ -16,7 +16,7 @@ from seqloom.recipe import sections
 class ConvolutionalNetwork(nn.Module):
     """Stages that each halve height and width, then look again in residual blocks.
 
-    Normalised over groups of channels of one image: batch normalisation would make an image depend on its neighbours.
+    Each place is normalised by itself: batch normalisation would make an image depend on its neighbours.
     channels: of what it sees; halvings: of the sides.
     """
 
@@ -26,7 +26,7 @@ class ConvolutionalNetwork(nn.Module):
         self.stages = nn.Sequential()
         inside = 3
         for outside, blocks in zip(section.channels, section.blocks_of_stages, strict=True):
-            self.stages.append(nn.Sequential(_normalised(inside, outside, stride=2), nn.ReLU(inplace=True)))
+            self.stages.append(Halving(inside, outside))
             self.stages.extend(ResidualBlock(outside) for _ in range(blocks))
             inside = outside
 
@@ -34,6 +34,24 @@ class ConvolutionalNetwork(nn.Module):
         """Images [B, 3, H, W], scaled -> features [B, C, rows, columns]."""
         seen: Tensor = self.stages(images)
         return seen
+
+
+class Halving(nn.Module):
+    """A convolution that halves height and width; odd ones are filled up.
+
+    Four pixels wide, it sees as far to either side of the two that become one. Three pixels would be centred on the first of
+    them, and after some stages a state would be about what lies half a cell above and left of its place in the grid.
+    """
+
+    def __init__(self, inside: int, outside: int) -> None:
+        super().__init__()
+        self.convolution = _normalised(inside, outside, kernel=4, stride=2)
+
+    def forward(self, images: Tensor) -> Tensor:
+        """Images [B, C, H, W] -> [B, C', H / 2, W / 2], rounded up."""
+        height, width = images.shape[2:]
+        whole = functional.pad(images, (0, width % 2, 0, height % 2)) if height % 2 or width % 2 else images
+        return torch.relu(self.convolution(whole))
 
 
 class ResidualBlock(nn.Module):
@@ -50,14 +68,22 @@ class ResidualBlock(nn.Module):
         return torch.relu(images + self.convolutions(images))
 
 
-_GROUPS = 8
-"""Channels are normalised in so many groups, or in fewer where their number asks for it."""
+class PlaceNorm(nn.LayerNorm):
+    """Normalises the channels of each place by themselves.
+
+    Statistics over all of an image would tell every place what is elsewhere: attention could read a thing's colour off the
+    background, and would not learn to look at the thing.
+    """
+
+    def forward(self, images: Tensor) -> Tensor:
+        """Images [B, C, H, W] -> the like."""
+        return super().forward(images.permute(0, 2, 3, 1)).permute(0, 3, 1, 2)
 
 
-def _normalised(inside: int, outside: int, *, stride: int = 1) -> nn.Sequential:
-    convolution = nn.Conv2d(inside, outside, 3, stride, padding=1, bias=False)
+def _normalised(inside: int, outside: int, *, kernel: int = 3, stride: int = 1) -> nn.Sequential:
+    convolution = nn.Conv2d(inside, outside, kernel, stride, padding=1, bias=False)
     nn.init.kaiming_normal_(convolution.weight, mode="fan_out", nonlinearity="relu")
-    return nn.Sequential(convolution, nn.GroupNorm(gcd(_GROUPS, outside), outside))
+    return nn.Sequential(convolution, PlaceNorm(outside))
 
 
 class ImageEncoder(nn.Module):
@@ -83,6 +109,8 @@ class ImageEncoder(nn.Module):
         self.kind_of_summary = section.summary
         whole = self.layout.places * self.memory_size
         self.dense = Linear(whole, self.memory_size) if section.summary == "dense" else None
+        if self.dense is not None:
+            nn.init.normal_(self.dense.weight)
         self.summary_size = whole if section.summary == "flatten" else self.memory_size
         # Knows the precision also where there is nothing to learn.
         self.register_buffer("anchor", torch.zeros(()), persistent=False)
@@ -112,7 +140,10 @@ class ImageEncoder(nn.Module):
             case "flatten":
                 return states.flatten(1)
             case "dense":
-                return torch.tanh(_required(self.dense)(states.flatten(1)))
+                # Thousands of inputs are alike in all images, as the background is: unless they are small, the first updates
+                # carry their sum to where tanh is flat, and nothing is learnt of the image as a whole.
+                whole = states.flatten(1)
+                return torch.tanh(_required(self.dense)(whole * whole.shape[1] ** -0.5))
             case _:
                 assert_never(self.kind_of_summary)
 

@@ -50,7 +50,7 @@ def trained(table: Path, encoder: dict[str, Any], **training: Any) -> Path:
 
 
 def test_a_convolutional_network_learns_what_is_where(table: Path, seqloom: Seqloom) -> None:
-    run = trained(table, {"kind": "cnn", "channels": [8, 16], "size": 24}, epochs=8, learning_rate=0.01)
+    run = trained(table, {"kind": "cnn", "channels": [8, 16], "size": 24, "summary": "dense"}, epochs=16, learning_rate=0.01)
     [body] = seqloom("evaluate", run, "--json").objects
     assert body["metrics"]["exact_match"] >= 80
     wanted = dict(line.split("\t") for line in table.read_text().splitlines()[:3])

@@ -101,7 +101,7 @@ def test_the_demo_shows_captions_and_says_where_it_looked(
     answer = seqloom("demo", "captions", "--out", "run")
     assert answer.code == 0, answer.err
     assert "of 8 pictures of known combinations" in answer.out
-    assert "of 12 with a colour and a shape that training never shows together" in answer.out
+    assert "of 12 with a size, a colour and a shape that training never shows together" in answer.out
     assert (here / "run" / "report.html").exists()
     [body] = seqloom("demo", "captions", "--out", "run", "--json").objects
     assert {"exact_match_known", "exact_match_new", "pointing", "pointing_by_chance"} < set(body)

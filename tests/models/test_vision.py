@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from torch import nn
 from torch.testing import assert_close
 
 from seqloom.data.batches import Batch, Padded
@@ -13,7 +14,7 @@ from seqloom.models.encoder_decoder import EncoderDecoder
 from seqloom.models.encoders import build_encoder
 from seqloom.models.memory import Layout
 from seqloom.models.stepper import TorchStepper
-from seqloom.models.vision import ImageEncoder
+from seqloom.models.vision import ConvolutionalNetwork, ImageEncoder
 from seqloom.recipe import sections
 
 from .harness import CLOSE, EXACT, item, make_batch, randomise, scored_by, sequences, steps_of
@@ -105,7 +106,8 @@ def test_a_summary_is_the_mean_of_all_states_or_all_of_them_side_by_side_or_a_de
     assert_close(memory.summary, memory.states.reshape(3, -1))
     memory = dense(pixels, lengths)
     assert dense.dense is not None
-    expected = torch.tanh(memory.states.reshape(3, -1) @ dense.dense.weight.T + dense.dense.bias)
+    whole = memory.states.reshape(3, -1)
+    expected = torch.tanh(whole @ dense.dense.weight.T / whole.shape[1] ** 0.5 + dense.dense.bias)
     assert_close(memory.summary, expected)
 
 
@@ -204,9 +206,9 @@ def test_drawings_are_learnt(bridge: str) -> None:
         {"encoder": encoder, "decoder": {**RECURRENT, "size": 24, "embedding": 8}, "bridge": {"kind": bridge}}
     )
     network = EncoderDecoder(section, {"source": (SIDE, SIDE, 3), "target": 3 + SHAPES})
-    optimiser = torch.optim.Adam(network.parameters(), lr=1e-2)
+    optimiser = torch.optim.Adam(network.parameters(), lr=3e-3)
     random = np.random.default_rng(1)
-    for _ in range(60):
+    for _ in range(120):
         batch = drawings(random, 32)
         optimiser.zero_grad()
         (network(batch).objective / batch.num_symbols).backward()
@@ -215,3 +217,16 @@ def test_drawings_are_learnt(bridge: str) -> None:
     written = write_greedily(network, unseen, longest=2)
     exact = np.mean([one == list(other) for one, other in zip(written, unseen.target.values, strict=True)])
     assert exact >= 0.95
+
+
+def test_a_state_sees_as_far_to_either_side_of_its_place_and_no_farther() -> None:
+    network = ConvolutionalNetwork(sections.ConvolutionalEncoder(channels=(2, 2, 2), blocks=(0, 0, 1)))
+    for module in network.modules():
+        if isinstance(module, nn.Conv2d):
+            nn.init.uniform_(module.weight)
+    pixels = torch.rand(1, 3, 128, 128, requires_grad=True)
+    network(pixels)[0, :, 8, 8].sum().backward()
+    assert pixels.grad is not None
+    seen = pixels.grad[0].abs().sum(dim=(0, 1)).nonzero().flatten()
+    # The place covers the pixels 64 .. 71.
+    assert 0 < 64 - int(seen.min()) == int(seen.max()) - 71 < 56

@@ -1,13 +1,14 @@
 """The built-in task `scenes`: small pictures of coloured shapes, drawn from a number, with captions and questions.
 
-    scene:12     a small red circle above a large blue square
-    scene:12     what colour is the thing below the circle ?     blue
+    scene:13     a large white cross above a small red cross
+    scene:13     what size is the white cross ?     large
 
-Nothing is downloaded and nothing is stored: `scene:12` means the same picture everywhere. What is in it is known, so it can be
+Nothing is downloaded and nothing is stored: `scene:13` means the same picture everywhere. What is in it is known, so it can be
 checked where a model looks when it names a thing (`pointing_accuracy`).
 
-Six combinations of a colour and a shape occur in the test split only, one in each of its pictures. A model that describes
-them has understood that colours and shapes go together freely; one that has learnt combinations by heart fails.
+Twelve combinations of a size, a colour and a shape occur in the test split only, one in each of its pictures: small red hearts,
+say, though training shows small hearts, small red things and large red hearts. A model that describes them has understood that
+words go together freely; one that has learnt combinations by heart fails.
 """
 
 from seqloom.data.builtin.scenes.drawing import draw

@@ -20,7 +20,7 @@ _NUMBERS_OF_A_SEED = 1_000_000
 def split_of(number: int) -> Split:
     """Say which split a scene belongs to, by the last digit of its number: 9 is test, 8 validation, the others are train.
 
-    Scenes of test show a combination of colour and shape that is held out of the other two.
+    Scenes of test show a combination of size, colour and shape that is held out of the other two.
     """
     if is_unseen(number):
         return "test"

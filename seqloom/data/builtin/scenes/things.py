@@ -13,7 +13,7 @@ The left group or the upper one comes first, and so does the left or the upper t
 is above or below the other, one upon the other in a group that is left or right of it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import cos, radians, sin
@@ -39,17 +39,30 @@ COLOURS: Mapping[str, Colour] = {
 
 SHAPES = ("circle", "square", "triangle", "star", "cross", "heart")
 
-HELD_OUT: Mapping[str, str] = {
-    "red": "heart",
-    "green": "star",
-    "blue": "triangle",
-    "yellow": "circle",
-    "black": "square",
-    "white": "cross",
+HELD_OUT: Mapping[Size, Mapping[str, str]] = {
+    "small": {
+        "red": "heart",
+        "green": "star",
+        "blue": "triangle",
+        "yellow": "circle",
+        "black": "square",
+        "white": "cross",
+    },
+    "large": {
+        "red": "star",
+        "green": "triangle",
+        "blue": "circle",
+        "yellow": "square",
+        "black": "cross",
+        "white": "heart",
+    },
 }
-"""The combinations that only the test split shows: each colour once, and each shape once."""
+"""The combinations of size, colour and shape that only the test split shows: in either size each colour once, each shape once.
 
-VERSION = 1
+Any two of the three words do occur together in training: small hearts, small red things, and large red hearts.
+"""
+
+VERSION = 2
 """Counts changes after which a number means another picture."""
 
 _PIXEL = 1 / 64
@@ -199,8 +212,8 @@ def scene(number: int) -> Scene:
     """The scene of a number from 0 on."""
     random = Random(f"scenes/{VERSION}/{number}")
     plan = random.choice(random.choice(_PLANS))
-    kinds = _kinds(random, plan, unseen=is_unseen(number))
-    sizes: list[Size] = ["small", "large"] if plan.relation == "inside" else [random.choice(SIZES) for _ in kinds]
+    sizes: list[Size] = ["small", "large"] if plan.relation == "inside" else random.choices(SIZES, k=plan.things)
+    kinds = _kinds(random, plan, sizes, unseen=is_unseen(number))
     radii = [random.uniform(*_RADII[size]) for size in sizes]
     if plan.relation == "inside":
         radii[1] = random.uniform(*_AROUND)
@@ -216,19 +229,23 @@ def scene(number: int) -> Scene:
     return Scene(number, things, plan.relation, plan.leading, background, (random.uniform(-16, 16), random.uniform(-16, 16)))
 
 
-def _kinds(random: Random, plan: _Plan, *, unseen: bool) -> list[tuple[str, str]]:
-    """Colours and shapes: no two things the same in both, no three in either, exactly one held out if `unseen`, else none."""
+def _kinds(random: Random, plan: _Plan, sizes: Sequence[Size], *, unseen: bool) -> list[tuple[str, str]]:
+    """Colours and shapes of things of these sizes, exactly one of them held out if `unseen`, else none.
+
+    No two things are the same in both, no three in either.
+    """
     while True:
         kinds: list[tuple[str, str]] = []
-        for _ in range(plan.things):
+        for _ in sizes:
             colour, shape = random.choice(tuple(COLOURS)), random.choice(SHAPES)
             if kinds and random.random() < _ALIKE:
                 colour, shape = (kinds[-1][0], shape) if random.random() < 0.5 else (colour, kinds[-1][1])
             kinds.append((colour, shape))
         if unseen:
-            colour = random.choice(tuple(COLOURS))
-            kinds[random.randrange(plan.things)] = (colour, HELD_OUT[colour])
-        if _is_fair(kinds, plan) and sum(HELD_OUT[colour] == shape for colour, shape in kinds) == unseen:
+            chosen, colour = random.randrange(plan.things), random.choice(tuple(COLOURS))
+            kinds[chosen] = (colour, HELD_OUT[sizes[chosen]][colour])
+        held_out = sum(HELD_OUT[size][colour] == shape for size, (colour, shape) in zip(sizes, kinds, strict=True))
+        if _is_fair(kinds, plan) and held_out == unseen:
             return kinds
 
 
