@@ -1,6 +1,6 @@
 """How many images a second a trained model describes, the features of its frozen network being there already.
 
-    python benchmarks/caption_speed.py RUNS/flickr8k-soft [--beam 5] [--threads 2] [--turns 5]
+    python benchmarks/caption_speed.py RUNS/flickr8k-soft [--beam 5] [--precision int8] [--threads 2] [--turns 5]
 
 All images of the test part, one turn to warm up, then the median of several. Prints JSON.
 """
@@ -24,11 +24,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("run", type=Path, help="the folder of a run that describes images")
     parser.add_argument("--beam", type=int, default=5)
+    parser.add_argument("--precision", choices=("fp32", "bf16", "int8"), default="fp32")
     parser.add_argument("--threads", type=int, default=choose_threads(None))
     parser.add_argument("--turns", type=int, default=5)
     wanted = parser.parse_args()
     recipe = RunFolder.open(wanted.run).recipe
-    predictor = Predictor.load(wanted.run)
+    predictor = Predictor.load(wanted.run, precision=wanted.precision)
     images = predictor.tolerant(grouped(Corpus(recipe.data, recipe.seed).examples("test")))
     limits = {name: getattr(recipe.search, name) for name in SearchSection.model_fields}
     search = Beam(**{**limits, "width": wanted.beam})
@@ -39,9 +40,8 @@ def main() -> None:
             predictor.predict(images, search=search)
             seconds.append(time.perf_counter() - began)
     rate = len(images) / statistics.median(seconds[1:])
-    print(
-        json.dumps({"images": len(images), "beam": wanted.beam, "threads": wanted.threads, "images_per_second": round(rate, 1)})
-    )
+    facts = {"images": len(images), "beam": wanted.beam, "precision": wanted.precision, "threads": wanted.threads}
+    print(json.dumps({**facts, "images_per_second": round(rate, 1)}))
 
 
 if __name__ == "__main__":
