@@ -14,7 +14,7 @@ from pathlib import Path
 from seqloom.data.corpus import Corpus
 from seqloom.data.examples import grouped
 from seqloom.predict import Predictor
-from seqloom.recipe.sections import Beam, SearchSection
+from seqloom.recipe.sections import Beam
 from seqloom.runs import RunFolder
 from seqloom.training.machine import choose_threads, computing
 
@@ -31,8 +31,7 @@ def main() -> None:
     recipe = RunFolder.open(wanted.run).recipe
     predictor = Predictor.load(wanted.run, precision=wanted.precision)
     images = predictor.tolerant(grouped(Corpus(recipe.data, recipe.seed).examples("test")))
-    limits = {name: getattr(recipe.search, name) for name in SearchSection.model_fields}
-    search = Beam(**{**limits, "width": wanted.beam})
+    search = Beam(**recipe.search.shared, width=wanted.beam)
     seconds = []
     with computing(wanted.threads):
         for _ in range(wanted.turns + 1):

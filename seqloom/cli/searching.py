@@ -20,7 +20,7 @@ def choose_search(
     common: Mapping[str, Any] = _NOTHING,
 ) -> "Search":
     """The search to use. beam, sample, common: settings of those searches, and of all; None is a setting not given."""
-    from seqloom.recipe.sections import Beam, Sample, SearchSection
+    from seqloom.recipe.sections import Beam, Sample
 
     of_beam, of_sample, of_all = (
         {name: value for name, value in group.items() if value is not None} for group in (beam, sample, common)
@@ -30,7 +30,7 @@ def choose_search(
             f"options of beam search ({', '.join(of_beam)}) and of sampling ({', '.join(of_sample)}) exclude each other. "
             "Give those of one"
         )
-    shared = {name: getattr(default, name) for name in SearchSection.model_fields} | of_all
+    shared = default.shared | of_all
     if of_sample:
         if "count" not in of_sample:
             raise UsageError("sampling options go with --sample N: say how many outputs to draw")

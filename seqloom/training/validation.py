@@ -1,7 +1,7 @@
 """Judging a model while it is trained: loss, metrics, samples, and whether it uses its source at all."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
@@ -19,7 +19,7 @@ from seqloom.models.encoder_decoder import EncoderDecoder
 from seqloom.models.stepper import TorchStepper
 from seqloom.predict import Predictor
 from seqloom.predictions import Prediction
-from seqloom.recipe.sections import Greedy, Recipe, SearchSection
+from seqloom.recipe.sections import Greedy, Recipe
 from seqloom.training.plans import batch_lengths
 
 _SAMPLES = 8
@@ -88,12 +88,12 @@ class PairJudge:
         split = self.prepared.splits["validation"]
         plan = _plan(split, self.recipe)
         losses = [_loss(model, split.batch(numbers)) for numbers in plan.batches]
-        loss = sum(losses, start=_Loss()).mean
+        loss = _mean(losses)
         shuffled = loss * _growth_if_wrong(model, split, plan, losses)
         opened = OpenedModel(TorchStepper(model), self.prepared.vocabularies, self.recipe, self.frontends)
         predictor = Predictor([opened])
         examples = predictor.tolerant(self.examples)
-        predictions = predictor.predict(examples, search=_greedy(self.recipe))
+        predictions = predictor.predict(examples, search=Greedy(**self.recipe.search.shared))
         chosen = self.recipe.training.validation.metric
         items = predictor.items(examples, predictions)
         evaluation = evaluate(items, _judged_by(items, chosen))
@@ -120,7 +120,7 @@ class TextJudge:
             loss = _stream_loss(model, split)
         else:
             plan = _plan(split, self.recipe)
-            loss = sum((_loss(model, split.batch(numbers)) for numbers in plan.batches), start=_Loss()).mean
+            loss = _mean(_loss(model, split.batch(numbers)) for numbers in plan.batches)
         opened = LanguageModel(OpenedModel(TorchStepper(model), self.prepared.vocabularies, self.recipe))
         texts = tuple(one.text for one in opened.sample(_TEXTS, length=_TEXT_LENGTH))
         model.train()
@@ -154,25 +154,19 @@ def _stream_loss(model: EncoderDecoder, split: PreparedSplit) -> float:
     return nll / symbols
 
 
-def _greedy(recipe: Recipe) -> Greedy:
-    """Greedy search within the limits of the recipe's own."""
-    return Greedy(**{name: getattr(recipe.search, name) for name in SearchSection.model_fields})
-
-
 @dataclass(frozen=True)
 class _Loss:
-    """`-log p` of all symbols of some batches, and how many they are."""
+    """`-log p` of all symbols of a batch, and how many they are."""
 
-    nll: float = 0.0
-    symbols: int = 0
+    nll: float
+    symbols: int
 
-    def __add__(self, other: "_Loss") -> "_Loss":
-        return _Loss(self.nll + other.nll, self.symbols + other.symbols)
 
-    @property
-    def mean(self) -> float:
-        """Per symbol; not a number if there is none."""
-        return self.nll / self.symbols if self.symbols else math.nan
+def _mean(losses: Iterable[_Loss]) -> float:
+    """Per symbol of all batches; not a number if there is none."""
+    taken = list(losses)
+    symbols = sum(loss.symbols for loss in taken)
+    return sum(loss.nll for loss in taken) / symbols if symbols else math.nan
 
 
 @torch.inference_mode()
@@ -188,9 +182,9 @@ def _growth_if_wrong(model: EncoderDecoder, split: PreparedSplit, plan: BatchPla
     comparable = [place for place, numbers in enumerate(plan.batches) if len(numbers) > 1]
     examples = sum(len(plan.batches[place]) for place in comparable)
     taken = comparable[:: max(1, examples // _ENOUGH)]
-    right = sum((losses[place] for place in taken), start=_Loss())
-    wrong = sum((_loss(model, _with_wrong_sources(split.batch(plan.batches[place]))) for place in taken), start=_Loss())
-    return wrong.mean / right.mean if right.nll else math.nan
+    right = _mean(losses[place] for place in taken)
+    wrong = _mean(_loss(model, _with_wrong_sources(split.batch(plan.batches[place]))) for place in taken)
+    return wrong / right if right else math.nan
 
 
 def _with_wrong_sources(batch: Batch) -> Batch:

@@ -1,6 +1,6 @@
 """How outputs are found."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -16,6 +16,11 @@ class SearchSection(Section):
     """So many symbols before `end` may come."""
     forbid: tuple[str, ...] = ()
     """Symbols that may not be written, as they stand in the vocabulary."""
+
+    @property
+    def shared(self) -> dict[str, Any]:
+        """The settings that a search of another kind would take over."""
+        return {name: getattr(self, name) for name in SearchSection.model_fields}
 
 
 class Greedy(SearchSection):
