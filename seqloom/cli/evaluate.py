@@ -12,16 +12,15 @@ from seqloom.cli.options import (
     Fuse,
     FusionWeight,
     Json,
-    PairsFile,
     PrecisionOption,
     PredictionPrecision,
-    Run,
     Shortlist,
     given_examples,
     open_console,
     open_predictor,
     print_json,
     progress_bar,
+    split_places,
 )
 from seqloom.errors import UsageError
 
@@ -39,8 +38,14 @@ MetricsOption = Annotated[
 
 
 def evaluate(
-    run: Run,
-    file: PairsFile = None,
+    places: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="RUN... [FILE]",
+            help="One run, or several as an ensemble; then a file of pairs, or SOURCES,TARGETS; "
+            "without one, the test split of the (first) run's recipe.",
+        ),
+    ],
     columns: ColumnsOption = None,
     format: FormatOption = None,  # noqa: A002
     beam: BeamWidth = None,
@@ -59,6 +64,7 @@ def evaluate(
         seqloom evaluate runs/words held-out.tsv --columns source=2,target=1 --json
         seqloom evaluate runs/words --fuse runs/language-model --weight 0.3
         seqloom evaluate runs/words --precision int8
+        seqloom evaluate runs/a runs/b runs/c
         seqloom evaluate runs/summaries --metrics rouge_1,rouge_2,rouge_l
 
     Exact match; symbol, character and word error rates; BLEU and chrF: all in percent. A phoneme error rate is the symbol
@@ -70,12 +76,16 @@ def evaluate(
     from seqloom.cli.texts import is_text_run
     from seqloom.metrics import evaluate as measure
 
-    if is_text_run(run):
-        raise UsageError(f"{run}: is a language model, which has no outputs to compare. Use: seqloom score {run} FILE")
+    runs, files = split_places(places)
+    if len(files) > 1:
+        raise UsageError(f"evaluate: expected one file of pairs, found {len(files)}. Put them together, or run it for each")
+    for run in runs:
+        if is_text_run(run):
+            raise UsageError(f"{run}: is a language model, which has no outputs to compare. Use: seqloom score {run} FILE")
     names = _parse_metrics(metrics)
-    predictor = open_predictor([run], fuse, weight, precision=precision, shortlist=shortlist)
+    predictor = open_predictor(runs, fuse, weight, precision=precision, shortlist=shortlist)
     search = choose_search(predictor.recipe.search, beam={"width": beam})
-    examples = given_examples(predictor, file, columns, format, to_judge=True)
+    examples = given_examples(predictor, files[0] if files else None, columns, format, to_judge=True)
     with progress_bar("evaluating", len(examples)) as advance:
         predictions = predictor.predict(examples, search=search, batch_size=batch_size, progress=advance)
     evaluation = measure(predictor.items(examples, predictions), names)

@@ -24,10 +24,6 @@ if TYPE_CHECKING:
 _PIPE_WIDTH = 160
 
 Run = Annotated[str, typer.Argument(metavar="RUN", help="A run folder.")]
-PairsFile = Annotated[
-    str | None,
-    typer.Argument(metavar="[FILE]", help="A file of pairs, or SOURCES,TARGETS; without one, the recipe's test split."),
-]
 BeamWidth = Annotated[
     int | None, typer.Option("--beam", metavar="N", min=1, help="Beam search of this width, instead of the recipe's search.")
 ]
@@ -101,6 +97,15 @@ OracleUnitOption = Annotated[
         help="With --oracle: its source positions count symbols of the vocabulary, or words between spaces.",
     ),
 ]
+
+
+def split_places(places: list[str]) -> tuple[list[str], list[str]]:
+    """The runs, one or several, and what is named after them."""
+    count = next((number for number, place in enumerate(places) if number and not Path(place).is_dir()), len(places))
+    for place in places[1:count]:
+        if not (Path(place) / "run.json").exists():
+            raise DataError(f"{place}: expected a file to read or a run folder, found another folder. Name the files in it")
+    return places[:count], places[count:]
 
 
 def open_predictor(

@@ -26,6 +26,7 @@ from seqloom.cli.options import (
     parse_format,
     print_json,
     progress_bar,
+    split_places,
     with_columns,
 )
 from seqloom.cli.searching import choose_search
@@ -125,7 +126,8 @@ def predict(
     """
     from seqloom.data.oracles import read_oracle
 
-    runs, given = _split_places(places)
+    runs, rest = split_places(places)
+    given = _given(rest)
     most = nbest or sample or 1
     predictor = open_predictor(runs, fuse, weight, precision=precision, shortlist=shortlist)
     search = choose_search(
@@ -162,18 +164,14 @@ def _with_features(examples: "Iterator[Example]", features: list[str] | None) ->
         yield replace(example, features=(*example.features, *features)) if features else example
 
 
-def _split_places(places: list[str]) -> tuple[list[str], list[str]]:
-    """The runs, and the input: `-` or files, the words after the runs."""
+def _given(places: list[str]) -> list[str]:
+    """The input: files that are there, or `-`."""
     from seqloom.data.media import DRAWN
 
-    count = next((number for number, place in enumerate(places) if number and not Path(place).is_dir()), len(places))
-    for place in places[1:count]:
-        if not (Path(place) / "run.json").exists():
-            raise DataError(f"{place}: expected a file to read or a run folder, found another folder. Name the files in it")
-    for place in places[count:]:
+    for place in places:
         if place != "-" and not place.startswith(DRAWN) and not Path(place).exists():
             raise DataError(f"{place}: expected a file to read or a run folder, found nothing there. Check the path")
-    return places[:count], places[count:] or ["-"]
+    return places or ["-"]
 
 
 def _examples(data: "Data", given: list[str], columns: str | None, format: str | None) -> "Iterator[Example]":  # noqa: A002

@@ -48,6 +48,18 @@ def test_evaluate_takes_a_language_model_and_tells_its_weight(
     assert (heavy["fusion_weight"], heavy["metrics"]["exact_match"]) == (20, 0)
 
 
+def test_evaluate_takes_several_runs_as_an_ensemble(seqloom: Seqloom, tiny_run: Path, here: Path) -> None:
+    (here / "pairs.tsv").write_text("abc\tABC\t\nfed\tFED\t\n")
+    [alone] = seqloom("evaluate", tiny_run, "pairs.tsv", "--json").objects
+    [twice] = seqloom("evaluate", tiny_run, tiny_run, "pairs.tsv", "--json").objects
+    assert twice == alone  # the mean of a model with itself is the model
+    answer = seqloom("evaluate", tiny_run, "pairs.tsv", "pairs.tsv")
+    assert answer.code == 2
+    assert "expected one file of pairs, found 2" in answer.err
+    (here / "folder").mkdir()
+    assert "expected a file to read or a run folder" in seqloom("evaluate", tiny_run, "folder").err
+
+
 def test_the_table_of_evaluate_is_whole_in_a_pipe(seqloom: Seqloom, tiny_run: Path) -> None:
     text = seqloom("evaluate", tiny_run).out
     assert all(f"\n{name} " in text for name in METRICS if name != "bleu")
