@@ -41,7 +41,7 @@ class FrozenFeatures:
         """All that the arrays depend on beside the files. The number counts changes of the arithmetic."""
         return f"efficientnet_lite0 1 {SHA256[:16]} {self._section.features} of {self._pixels.key}"
 
-    @property
+    @cached_property
     def shape(self) -> tuple[int, ...]:
         """Places of the grid, and numbers at each."""
         network = outline_of(self._section)
