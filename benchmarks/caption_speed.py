@@ -1,6 +1,6 @@
 """How many images a second a trained model describes, the features of its frozen network being there already.
 
-    python benchmarks/caption_speed.py RUNS/flickr8k-soft [--beam 5] [--precision int8] [--threads 2] [--turns 5]
+    python benchmarks/caption_speed.py RUNS/flickr8k-soft [--beam 5] [--longest 30] [--precision int8] [--threads 2] [--turns 5]
 
 All images of the test part, one turn to warm up, then the median of several. Prints JSON.
 """
@@ -24,6 +24,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("run", type=Path, help="the folder of a run that describes images")
     parser.add_argument("--beam", type=int, default=5)
+    parser.add_argument("--longest", type=int, help="symbols of a caption at most, instead of what the run's recipe says")
     parser.add_argument("--precision", choices=("fp32", "bf16", "int8"), default="fp32")
     parser.add_argument("--threads", type=int, default=choose_threads(None))
     parser.add_argument("--turns", type=int, default=5)
@@ -31,7 +32,8 @@ def main() -> None:
     recipe = RunFolder.open(wanted.run).recipe
     predictor = Predictor.load(wanted.run, precision=wanted.precision)
     images = predictor.tolerant(grouped(Corpus(recipe.data, recipe.seed).examples("test")))
-    search = Beam(**recipe.search.shared, width=wanted.beam)
+    limits = {} if wanted.longest is None else {"length_factor": 0.0, "length_extra": wanted.longest}
+    search = Beam(**{**recipe.search.shared, **limits}, width=wanted.beam)
     seconds = []
     with computing(wanted.threads):
         for _ in range(wanted.turns + 1):
@@ -39,7 +41,8 @@ def main() -> None:
             predictor.predict(images, search=search)
             seconds.append(time.perf_counter() - began)
     rate = len(images) / statistics.median(seconds[1:])
-    facts = {"images": len(images), "beam": wanted.beam, "precision": wanted.precision, "threads": wanted.threads}
+    settings = ("beam", "longest", "precision", "threads")
+    facts = {"images": len(images), **{name: getattr(wanted, name) for name in settings}}
     print(json.dumps({**facts, "images_per_second": round(rate, 1)}))
 
 

@@ -78,6 +78,9 @@ def predict(
     minimum_length: Annotated[
         int | None, typer.Option("--minimum-length", metavar="N", min=0, help="So many symbols before an output may end.")
     ] = None,
+    maximum_length: Annotated[
+        int | None, typer.Option("--maximum-length", metavar="N", min=1, help="So many symbols at most, the end included.")
+    ] = None,
     forbid: Annotated[
         list[str] | None, typer.Option("--forbid", metavar="SYMBOL", help="A symbol that may not be written. Repeatable.")
     ] = None,
@@ -134,7 +137,12 @@ def predict(
         predictor.recipe.search,
         beam={"width": beam, "length_power": length_power, "coverage": coverage},
         sample={"count": sample, "temperature": temperature, "top_k": top_k, "top_p": top_p, "seed": seed},
-        common={"minimum_length": minimum_length, "forbid": tuple(forbid) if forbid else None},
+        common={
+            "minimum_length": minimum_length,
+            "length_factor": None if maximum_length is None else 0.0,
+            "length_extra": maximum_length,
+            "forbid": tuple(forbid) if forbid else None,
+        },
     )
     examples = _with_features(_examples(predictor.recipe.data, given, columns, format), feature)
     entries = None if oracle is None else read_oracle(oracle)

@@ -52,6 +52,14 @@ def test_json_has_the_documented_keys(seqloom: Seqloom, tiny_run: Path) -> None:
     assert np.allclose(weights.sum(axis=1), 1, atol=1e-3)
 
 
+def test_no_output_is_longer_than_the_maximum_length(seqloom: Seqloom, tiny_run: Path) -> None:
+    command = ["predict", tiny_run, "--json", "--maximum-length", 2, "--beam"]
+    for width in (1, 3):
+        [body] = seqloom(*command, width, given="abc\n").objects
+        assert body["text"] == "AB"
+    assert seqloom("predict", tiny_run, "--maximum-length", 0, given="abc\n").code == 2
+
+
 def test_nbest_prints_line_rank_score_and_text(seqloom: Seqloom, tiny_run: Path) -> None:
     rows = [line.split("\t") for line in seqloom("predict", tiny_run, "--nbest", 2, given="abc\nfed\n").out.splitlines()]
     assert [row[:2] for row in rows] == [["1", "1"], ["1", "2"], ["2", "1"], ["2", "2"]]
