@@ -32,7 +32,7 @@ class _Demo:
 
 _DEMOS = {
     "dates": _Demo("dates", "runs/demo", show_dates),
-    "captions": _Demo("scenes", "runs/demo-captions", show_captions, ["training.epochs=2"]),
+    "captions": _Demo("scenes", "runs/demo-captions", show_captions, ["training.steps=2300"]),
 }
 
 
