@@ -19,6 +19,8 @@ check: $(VENV)/.ready-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/mypy benchmarks
+	$(BIN)/mypy studies
 	$(BIN)/lint-imports
 
 format: $(VENV)/.ready-dev

@@ -13,7 +13,7 @@ from seqloom.models.decoders import build_decoder
 from seqloom.models.decoding import Decoded, DecoderState
 from seqloom.models.encoders import TextEncoder, build_encoder
 from seqloom.models.frontends import InputSize, input_sizes
-from seqloom.models.loss import chunked_cross_entropy
+from seqloom.models.loss import chunked_cross_entropy, sampled_outputs
 from seqloom.models.memory import Layout, Memory, MemorySize
 from seqloom.models.objective import LookingTerms
 from seqloom.models.transformers import TransformerEncoder
@@ -38,6 +38,7 @@ class Loss:
 class EncoderDecoder(nn.Module):
     """Built from a recipe's model section and the input sizes of the sources by name; 'target' is the decoder's vocabulary.
 
+    sampled_softmax: in training, so many symbols stand for those of the vocabulary that are no label of the batch.
     written_out: train through the written-out loops; else through the plain code that they are checked against.
     """
 
@@ -47,10 +48,12 @@ class EncoderDecoder(nn.Module):
         sizes: Mapping[str, InputSize],
         *,
         label_smoothing: float = 0.0,
+        sampled_softmax: int | None = None,
         written_out: bool = True,
     ) -> None:
         super().__init__()
         self.label_smoothing = label_smoothing
+        self.sampled_softmax = sampled_softmax
         self.looking_terms = LookingTerms.of(section.bridge)
         self.encoders = nn.ModuleDict()
         memory_sizes = {}
@@ -122,10 +125,11 @@ class EncoderDecoder(nn.Module):
         if self.decoder.copying is not None:  # the chunks of the other loss know of nothing but the output layer
             log_probs = self.decoder.label_log_probs(decoded, labels)[counted]
             return -(log_probs @ weights.to(log_probs)), -log_probs.detach().sum()
-        features = decoded.features[counted]
-        return chunked_cross_entropy(
-            features, *self.decoder.output.joined(), labels[counted], weights, smoothing=self.label_smoothing
-        )
+        matrix, bias = self.decoder.output.joined()
+        right = labels[counted]
+        if self.training and self.sampled_softmax is not None:
+            matrix, bias, right = sampled_outputs(matrix, bias, right, self.sampled_softmax)
+        return chunked_cross_entropy(decoded.features[counted], matrix, bias, right, weights, smoothing=self.label_smoothing)
 
     def _looking_terms(self, decoded: Decoded, labels: Tensor, counted: Tensor) -> list[Tensor]:
         """What the objective has beside cross-entropy, [B] each."""
@@ -171,7 +175,12 @@ def build_model(recipe: sections.Recipe, vocabulary_sizes: Mapping[str, int], *,
     fresh: False if all of them will be replaced, so that nothing learnt elsewhere needs to be there.
     """
     torch.manual_seed(recipe.seed)
-    model = EncoderDecoder(recipe.model, input_sizes(recipe, vocabulary_sizes), label_smoothing=recipe.training.label_smoothing)
+    model = EncoderDecoder(
+        recipe.model,
+        input_sizes(recipe, vocabulary_sizes),
+        label_smoothing=recipe.training.label_smoothing,
+        sampled_softmax=recipe.training.sampled_softmax,
+    )
     if fresh:
         model.load_pretrained()
     return model

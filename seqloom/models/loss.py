@@ -1,5 +1,6 @@
 """Cross-entropy over a large vocabulary without ever holding all logits: output layer, softmax and both gradients in chunks."""
 
+import math
 from typing import Any
 
 import torch
@@ -81,3 +82,23 @@ def chunked_cross_entropy(
         current_multiplier(), features, matrix, bias, labels, weights, smoothing
     )
     return objective, nll
+
+
+def sampled_outputs(matrix: Tensor, bias: Tensor, labels: Tensor, count: int) -> tuple[Tensor, Tensor, Tensor]:
+    """Rows of the output layer that stand for all of them: those of the labels, and `count` others, drawn evenly.
+
+    Returned are these rows, their bias, and labels [N] as places among them. The bias of what is drawn grows by the log of how
+    many rows each stands for, so that the softmax's denominator is right on average (importance sampling, Jean et al. 2015).
+    Frequent symbols are mostly among the labels of a batch, and exact; what is drawn is the rest.
+    """
+    own, places = torch.unique(labels, return_inverse=True)
+    others = torch.ones(len(bias), dtype=torch.bool, device=labels.device)
+    others[own] = False
+    rest = others.nonzero()[:, 0]
+    if len(rest) <= count:
+        return matrix, bias, labels
+    drawn = rest[torch.randperm(len(rest), device=rest.device)[:count]]
+    chosen = torch.cat([own, drawn])
+    stands_for = bias.new_zeros(len(chosen))
+    stands_for[len(own) :] = math.log(len(rest) / count)
+    return matrix.index_select(0, chosen), bias.index_select(0, chosen) + stands_for, places

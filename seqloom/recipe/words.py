@@ -244,7 +244,8 @@ def _loss(recipe: Recipe) -> str:
     training, bridge = recipe.training, recipe.model.bridge
     smoothing = f"labels smoothed by {training.label_smoothing:g}" if training.label_smoothing else ""
     entropy = f"cross-entropy of the target's symbols, averaged over {training.average}"
-    return _joined(entropy, smoothing, *(_looking(bridge) if isinstance(bridge, AttentionBridge) else []))
+    drawn = "" if training.sampled_softmax is None else f"over a batch's labels and {training.sampled_softmax} symbols drawn"
+    return _joined(entropy, smoothing, drawn, *(_looking(bridge) if isinstance(bridge, AttentionBridge) else []))
 
 
 def _looking(bridge: AttentionBridge) -> list[str]:

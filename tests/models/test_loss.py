@@ -9,6 +9,7 @@ from torch import nn
 
 from seqloom.data.batches import Batch
 from seqloom.models.encoder_decoder import EncoderDecoder, Loss
+from seqloom.models.loss import sampled_outputs
 
 from .architectures import ARCHITECTURES, Architecture
 from .harness import batch_for, item, model_of, padded_further, randomise, said_of
@@ -102,3 +103,53 @@ def test_a_model_that_knows_nothing_loses_log_v_a_symbol() -> None:
         for parameter in model.parameters():
             parameter.zero_()
     assert loss_of(model, batch)[0] == pytest.approx(batch.num_symbols * np.log(7), abs=NEAR)
+
+
+MATRIX = torch.randn(9, 4, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
+BIAS = MATRIX.sum(dim=1)
+LABELS = torch.tensor([5, 2, 5, 7])
+
+
+def denominators(features: torch.Tensor, matrix: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
+    return torch.logsumexp(features @ matrix.t() + bias, dim=1).exp()
+
+
+def test_what_is_drawn_stands_for_the_vocabulary_on_average() -> None:
+    features = torch.randn(3, 4, dtype=torch.float64)
+    by_draw = {}
+    for seed in range(200):
+        torch.manual_seed(seed)
+        matrix, bias, _ = sampled_outputs(MATRIX, BIAS, LABELS, 1)
+        by_draw[tuple(matrix[-1].tolist())] = denominators(features, matrix, bias)
+    assert len(by_draw) == 6, "each of the symbols that are no labels is drawn at times"
+    mean = torch.stack(list(by_draw.values())).mean(dim=0)
+    torch.testing.assert_close(mean, denominators(features, MATRIX, BIAS), rtol=1e-12, atol=0)
+
+
+def test_labels_are_always_there_and_nothing_is_there_twice() -> None:
+    matrix, bias, places = sampled_outputs(MATRIX, BIAS, LABELS, 3)
+    assert torch.equal(matrix[places], MATRIX[LABELS])
+    assert torch.equal(bias[places], BIAS[LABELS])
+    assert len({tuple(row) for row in matrix.tolist()}) == len(matrix) == 3 + 3
+
+
+def test_a_vocabulary_that_is_small_enough_is_taken_whole() -> None:
+    matrix, bias, labels = sampled_outputs(MATRIX, BIAS, LABELS, 6)
+    assert (matrix is MATRIX, bias is BIAS, labels is LABELS) == (True, True, True)
+
+
+def test_only_rows_that_were_looked_at_learn() -> None:
+    matrix = MATRIX.clone().requires_grad_()
+    chosen, _, _ = sampled_outputs(matrix, BIAS, LABELS, 2)
+    (slope,) = torch.autograd.grad(chosen.sum(), matrix)
+    assert sorted(slope.sum(dim=1).tolist()) == [0.0] * 4 + [4.0] * 5
+    assert slope[LABELS].bool().all()
+
+
+def test_a_sampled_softmax_is_for_training_alone() -> None:
+    whole = build(BAHDANAU, label_smoothing=0.0)
+    model = EncoderDecoder(BAHDANAU.section, BAHDANAU.sizes, sampled_softmax=1).double().eval()
+    model.load_state_dict(whole.state_dict())
+    batch = item(batch_for(BAHDANAU), 0)
+    assert loss_of(model, batch) == loss_of(whole, batch)
+    assert loss_of(model.train(), batch) != pytest.approx(loss_of(whole, batch), abs=NEAR)

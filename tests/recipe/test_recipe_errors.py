@@ -16,7 +16,7 @@ TOP_KEYS = "Known keys here: data, model, training, search, seed, device."
 MODEL_KEYS = "Known keys here: encoder, encoders, decoder, bridge."
 TRAINING_KEYS = (
     "Known keys here: epochs, steps, batch_tokens, batch_size, stretch, accumulate, optimiser, learning_rate, schedule, clip, "
-    "label_smoothing, average, averaging, validation, checkpoint, precision, threads, tensorboard."
+    "label_smoothing, sampled_softmax, average, averaging, validation, checkpoint, precision, threads, tensorboard."
 )
 BEAM_KEYS = "Known keys here: kind, length_factor, length_extra, minimum_length, forbid, width, length_power, coverage."
 COLUMN = "the number of a column, counted from 1, or its name in the header line"
@@ -331,6 +331,18 @@ def test_copying_needs_one_vocabulary_and_plain_labels() -> None:
     assert refusal(smoothed) == (
         "r.yaml:2: training.label_smoothing: it spreads a label over the whole vocabulary, and with `copy: true` an output may "
         "lie outside of it. Write `label_smoothing: 0`, or remove `copy`."
+    )
+
+
+def test_a_sampled_softmax_needs_plain_labels_and_no_copying() -> None:
+    sampled = "data: {builtin: dates, vocabularies: {shared: true}}\ntraining: {sampled_softmax: 5"
+    assert refusal(sampled + ", label_smoothing: 0.1}\n") == (
+        "r.yaml:2: training.sampled_softmax: it looks at part of the vocabulary, and `label_smoothing` spreads a label over "
+        "all of it. Write `label_smoothing: 0`, or remove `sampled_softmax`."
+    )
+    assert refusal(sampled + "}\nmodel: {bridge: {copy: true}}\n") == (
+        "r.yaml:2: training.sampled_softmax: it looks at part of the vocabulary, and with `copy: true` an output may be any "
+        "symbol of the source. Remove one of them."
     )
 
 

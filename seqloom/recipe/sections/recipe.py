@@ -99,6 +99,22 @@ class Recipe(Section):
         return self
 
     @model_validator(mode="after")
+    def _samples_suffice(self) -> Self:
+        if self.training.sampled_softmax is None:
+            return self
+        if self.training.label_smoothing:
+            raise ValueError(
+                "training.sampled_softmax: it looks at part of the vocabulary, and `label_smoothing` spreads a label over all "
+                "of it. Write `label_smoothing: 0`, or remove `sampled_softmax`"
+            )
+        if self.copies:
+            raise ValueError(
+                "training.sampled_softmax: it looks at part of the vocabulary, and with `copy: true` an output may be any "
+                "symbol of the source. Remove one of them"
+            )
+        return self
+
+    @model_validator(mode="after")
     def _text_needs_a_language_model(self) -> Self:
         if (self.data.text is not None) == (not self.model.all_encoders):
             return self

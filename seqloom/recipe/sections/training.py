@@ -150,6 +150,8 @@ class Training(Section):
     schedule: Schedule = Constant()
     clip: Annotated[float, Field(gt=0)] | None = 1.0
     label_smoothing: Fraction = 0.0
+    sampled_softmax: Positive | None = None
+    """Tell each label from the other labels of its batch and so many symbols that are drawn, not from the whole vocabulary."""
     average: Literal["tokens", "sequences"] = "tokens"
     averaging: Averaging | None = None
     validation: Validation = Validation()
