@@ -10,8 +10,9 @@ from seqloom.data.examples import Example, read_examples
 from seqloom.data.images import whole_size
 from seqloom.data.media import MediaError, MediaFinder
 from seqloom.data.recognition import Recognised
+from seqloom.data.vocabulary import build_vocabulary
 from seqloom.recipe import Recipe
-from seqloom.recipe.sections import Files, ImageSource
+from seqloom.recipe.sections import Files, ImageSource, Vocabularies
 from seqloom.recipe.sections.vision import PRETRAINED_PACKAGE
 from seqloom.symbols import SPECIALS, UNKNOWN
 
@@ -41,6 +42,7 @@ def recipe_for_images(
     target = look_at(targets)
     classes = target.words < 3.5 and _CLASS_REPEATS * len(set(targets)) <= len(targets)
     size, narrow = (512, 256) if count >= 20_000 else (256, 128)
+    symbols: dict[str, Any] = {"kind": "whole"} if classes else _vocabulary(targets, count)
     batch = 64 if count >= 5_000 else 16
     updates = max(1, count // batch)
     epochs = max(_EPOCHS[0], min(_EPOCHS[1], round(_UPDATES / updates)))
@@ -62,7 +64,7 @@ def recipe_for_images(
             "train": train,
             "columns": table.columns.model_dump(),
             "sources": sources,
-            "vocabularies": {"target": {"kind": "whole"} if classes else _vocabulary(targets, count)},
+            "vocabularies": {"target": symbols},
             "split": {"validation": share, "test": share},
         },
         "model": {
@@ -77,8 +79,15 @@ def recipe_for_images(
             "schedule": {"kind": "cosine", "warmup": min(200, epochs * updates // 10), "final": 0.05},
             "validation": {"metric": _metric(target, classes=classes), "patience": 6},
         },
-        # Whoever wants a caption has no use for a word that is not one.
-        "search": {"kind": "beam", "width": 5, "forbid": [SPECIALS[UNKNOWN]]},
+        "search": {
+            "kind": "beam",
+            "width": 5,
+            # How many places a picture has says nothing about how long a caption is.
+            "length_factor": 0.0,
+            "length_extra": _most_symbols(symbols, targets),
+            # Whoever wants a caption has no use for a word that is not one.
+            "forbid": [SPECIALS[UNKNOWN]],
+        },
     }
     if updates < UPDATES_PER_EPOCH:
         body["training"]["validation"]["every_steps"] = UPDATES_PER_EPOCH
@@ -92,6 +101,12 @@ def _vocabulary(texts: Sequence[str], count: int) -> dict[str, Any]:
         return {"kind": kind}
     rare = 4 if count >= 20_000 else 2 if count >= 1_000 else 1
     return {"kind": "symbols" if _are_tokenised(texts) else "words", "lowercase": True, "minimum_count": rare}
+
+
+def _most_symbols(vocabulary: dict[str, Any], texts: Sequence[str]) -> int:
+    """How long outputs may become, `end` included: half as long again as the longest that was seen."""
+    built = build_vocabulary(Vocabularies.model_validate({"target": vocabulary}).target, texts)
+    return 1 + round(1.5 * max(map(len, built.encode_targets(texts))))
 
 
 def _are_tokenised(texts: Sequence[str]) -> bool:

@@ -156,6 +156,14 @@ def test_punctuation_between_spaces_makes_symbols(captions: Path) -> None:
     assert recipe.data.vocabularies.target == Symbols(lowercase=True)
 
 
+def test_the_longest_caption_says_how_long_captions_may_be(captions: Path) -> None:
+    table = captions.parent / "long.tsv"
+    name, _ = captions.read_text().split("\t", 1)
+    table.write_text(f"{captions.read_text()}{name}\t{'a very ' * 9}red square .\n")
+    search = recipe_for_images(str(table), recognise(str(table), {})).search
+    assert (search.length_factor, search.length_extra) == (0.0, 1 + round(1.5 * (2 * 9 + 3)))
+
+
 def test_a_header_alone_makes_no_images(tmp_path: Path) -> None:
     (tmp_path / "table.tsv").write_text("file\ttext\nabc\tABC\n")
     assert recognise(str(tmp_path / "table.tsv"), {}) == Recognised(ONE_TEXT, Columns())
