@@ -1,4 +1,4 @@
-"""Which of a model's parameters is which letter of equations.py."""
+"""Which of a model's parameters is which letter of equations/."""
 
 from collections.abc import Sequence
 from itertools import zip_longest

@@ -1,0 +1,92 @@
+"""The lectures' equations in plain NumPy, one sentence, one step and one position at a time: to read, and to test with.
+
+Letters are the lectures': x source symbols, y target symbols, h encoder states, s decoder states, e energies (and e(y) an
+embedding), a weights, c contexts. The ids, C1 to E5, are those of docs/equations.md. Nothing here knows the models.
+"""
+
+from .attention import (
+    Additive,
+    Attention,
+    Bilinear,
+    Concat,
+    Covering,
+    Dot,
+    Gated,
+    Hard,
+    Head,
+    Local,
+    MultiHead,
+    Projected,
+    Score,
+    Several,
+    Soft,
+    averaged,
+)
+from .basics import Matrix, Squash, Vector, logistic, softmax, tanh
+from .cells import Cell, Gate, Gru, GruResetAfter, Lstm, Rnn, State
+from .decoder import Decoder, Dense, Given, Written, decode, first_states, given_to, started
+from .encoder import Encoded, Encoder, EncoderLayer, encode, read, side_by_side
+from .transformers import (
+    FeedForward,
+    Norm,
+    TransformerDecoder,
+    TransformerEncoder,
+    TransformerLayer,
+    at_position,
+    decode_looking_back,
+    encode_at_once,
+)
+
+__all__ = [
+    "Additive",
+    "Attention",
+    "Bilinear",
+    "Cell",
+    "Concat",
+    "Covering",
+    "Decoder",
+    "Dense",
+    "Dot",
+    "Encoded",
+    "Encoder",
+    "EncoderLayer",
+    "FeedForward",
+    "Gate",
+    "Gated",
+    "Given",
+    "Gru",
+    "GruResetAfter",
+    "Hard",
+    "Head",
+    "Local",
+    "Lstm",
+    "Matrix",
+    "MultiHead",
+    "Norm",
+    "Projected",
+    "Rnn",
+    "Score",
+    "Several",
+    "Soft",
+    "Squash",
+    "State",
+    "TransformerDecoder",
+    "TransformerEncoder",
+    "TransformerLayer",
+    "Vector",
+    "Written",
+    "at_position",
+    "averaged",
+    "decode",
+    "decode_looking_back",
+    "encode",
+    "encode_at_once",
+    "first_states",
+    "given_to",
+    "logistic",
+    "read",
+    "side_by_side",
+    "softmax",
+    "started",
+    "tanh",
+]
