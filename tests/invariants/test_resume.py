@@ -38,12 +38,12 @@ def pairs(folder: Path, words: list[str]) -> dict[str, Any]:
             "decoder": {"size": 16, "embedding": 8, "dropout": 0.2, "cell": "lstm", "inputs": {"kind": "mixed", "rise": 50}},
             "bridge": {"kind": "attention", "attention": {"kind": "hard"}},
         },
-        "training": {"batch_tokens": 40, "precision": "fp32"},
+        "training": {"batch_tokens": 40, "label_smoothing": 0.1, "precision": "fp32"},
     }
 
 
 def running_text(folder: Path, words: list[str]) -> dict[str, Any]:
-    """Running text, whose state is carried from update to update, averaged weights, and dropout of every kind in bfloat16."""
+    """Running text, whose state goes on from update to update; averaged weights, sampled softmax, all dropout, in bfloat16."""
     thinning = {"weight_dropout": 0.2, "embedding_dropout": 0.1, "output_dropout": 0.3}
     (folder / "text.txt").write_text("".join(f"{word}\n" for word in words), encoding="utf-8")
     return {
@@ -53,7 +53,13 @@ def running_text(folder: Path, words: list[str]) -> dict[str, Any]:
             "decoder": {"size": 16, "layers": 2, "embedding": 8, "dropout": 0.2, "locked": True, "cell": "lstm"} | thinning,
             "bridge": {"kind": "none"},
         },
-        "training": {"batch_size": 4, "stretch": 10, "averaging": {"decay": 0.9}, "precision": "bf16"},
+        "training": {
+            "batch_size": 4,
+            "stretch": 10,
+            "averaging": {"decay": 0.9},
+            "sampled_softmax": 1,
+            "precision": "bf16",
+        },
     }
 
 
@@ -70,7 +76,6 @@ def recipe(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequ
         "accumulate": 2,
         "learning_rate": 0.01,
         "schedule": {"kind": "plateau", "warmup": 5, "patience": 1},
-        "label_smoothing": 0.1,
         "validation": {"every_steps": 7, "examples": 4},
         "checkpoint": {"steps": INTERVAL},
         "threads": 1,
