@@ -47,7 +47,7 @@ def evaluate(
         ),
     ],
     columns: ColumnsOption = None,
-    format: FormatOption = None,  # noqa: A002
+    format: FormatOption = None,
     beam: BeamWidth = None,
     fuse: Fuse = None,
     weight: FusionWeight = None,

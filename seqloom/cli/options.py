@@ -240,7 +240,7 @@ def given_examples(
     predictor: "Predictor",
     file: str | None,
     columns: str | None,
-    format: str | None = None,  # noqa: A002
+    format: str | None = None,
     *,
     to_judge: bool = False,
 ) -> "list[Example]":

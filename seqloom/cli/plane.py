@@ -17,7 +17,7 @@ def plane(
         "plane.html"
     ),
     columns: ColumnsOption = None,
-    format: FormatOption = None,  # noqa: A002
+    format: FormatOption = None,
     feature: Feature = None,
     json: Json = False,
 ) -> None:

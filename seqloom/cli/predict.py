@@ -89,7 +89,7 @@ def predict(
     precision: PrecisionOption = PredictionPrecision.FP32,
     shortlist: Shortlist = None,
     columns: ColumnsOption = None,
-    format: FormatOption = None,  # noqa: A002
+    format: FormatOption = None,
     feature: Feature = None,
     attention: Annotated[
         Path | None, typer.Option("--attention", metavar="FILE", help="Save all attention weights to this .npz file.")
@@ -182,7 +182,7 @@ def _given(places: list[str]) -> list[str]:
     return places or ["-"]
 
 
-def _examples(data: "Data", given: list[str], columns: str | None, format: str | None) -> "Iterator[Example]":  # noqa: A002
+def _examples(data: "Data", given: list[str], columns: str | None, format: str | None) -> "Iterator[Example]":
     """What is to be predicted from: the lines or records of one file or of standard input, or the files themselves."""
     from seqloom.data.formats import ending_format
     from seqloom.data.sources import read_sources

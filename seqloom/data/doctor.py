@@ -117,7 +117,7 @@ class Diagnosis:
 def examine(
     splits: Mapping[str, Files],
     *,
-    format: Format = "auto",  # noqa: A002
+    format: Format = "auto",
     columns: Columns = FIRST_TWO,
     maximum_length: int = 500,
     sources: Mapping[str, Source] = ONE_TEXT,
@@ -184,7 +184,7 @@ def _files_of(files: Files) -> tuple[str, ...]:
     return (*paths_of(files.source), *paths_of(files.target)) if isinstance(files, Aligned) else paths_of(files)
 
 
-def _text_files(files: Files, format: Format) -> Iterator[str]:  # noqa: A002
+def _text_files(files: Files, format: Format) -> Iterator[str]:
     """List the files made of lines; pipes are left out, since they cannot be read twice."""
     for file in _files_of(files):
         kind = "text" if isinstance(files, Aligned) else format_of(file) if format == "auto" else format

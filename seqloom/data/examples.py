@@ -22,7 +22,7 @@ SplitName = Literal["train", "validation", "test"]
 def read_examples(
     files: Files,
     *,
-    format: Format = "auto",  # noqa: A002
+    format: Format = "auto",
     columns: Columns = FIRST_TWO,
     sources: Mapping[str, Source] = ONE_TEXT,
 ) -> Iterator[Example]:

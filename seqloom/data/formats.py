@@ -29,7 +29,7 @@ _ENDINGS: dict[str, Format] = {
 def stream_examples(
     files: Files,
     *,
-    format: Format,  # noqa: A002
+    format: Format,
     columns: Columns,
     report: Report,
     sources: Mapping[str, Source] = ONE_TEXT,
@@ -38,7 +38,7 @@ def stream_examples(
     return checked(_stream(files, format, form_of(columns, sources), report), sources, report)
 
 
-def _stream(files: Files, format: Format, form: Form, report: Report) -> Iterator[Example]:  # noqa: A002
+def _stream(files: Files, format: Format, form: Form, report: Report) -> Iterator[Example]:
     if isinstance(files, Aligned):
         return _stream_aligned(files, format, form, report)
     names = paths_of(files)
@@ -128,7 +128,7 @@ def _read_text(file: str, blank: bool, report: Report) -> Iterator[Example]:
 # --- two aligned text files -----------------------------------------------------------------------------------------
 
 
-def _stream_aligned(files: Aligned, format: Format, form: Form, report: Report) -> Iterator[Example]:  # noqa: A002
+def _stream_aligned(files: Aligned, format: Format, form: Form, report: Report) -> Iterator[Example]:
     if format not in ("auto", "text"):
         raise UsageError(f"separate source and target files are plain text, but the format says {format}. Use auto or text")
     if len(form.sources) > 1:

@@ -21,7 +21,7 @@ def read_sources(
     place: str | Path | ByteStream,
     columns: Columns | None = None,
     *,
-    format: Format = "auto",  # noqa: A002
+    format: Format = "auto",
     usual: Columns = FIRST_TWO,
     sources: Mapping[str, Source] = ONE_TEXT,
 ) -> Iterator[Example]:

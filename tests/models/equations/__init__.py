@@ -20,19 +20,17 @@ from .attention import (
     Score,
     Several,
     Soft,
-    averaged,
 )
-from .basics import Matrix, Squash, Vector, logistic, softmax, tanh
-from .cells import Cell, Gate, Gru, GruResetAfter, Lstm, Rnn, State
-from .decoder import Decoder, Dense, Given, Written, decode, first_states, given_to, started
-from .encoder import Encoded, Encoder, EncoderLayer, encode, read, side_by_side
+from .basics import Matrix, Squash, Vector, logistic, tanh
+from .cells import Cell, Gate, Gru, GruResetAfter, Lstm, Rnn
+from .decoder import Decoder, Dense, Given, decode
+from .encoder import Encoded, Encoder, EncoderLayer, encode, side_by_side
 from .transformers import (
     FeedForward,
     Norm,
     TransformerDecoder,
     TransformerEncoder,
     TransformerLayer,
-    at_position,
     decode_looking_back,
     encode_at_once,
 )
@@ -69,24 +67,15 @@ __all__ = [
     "Several",
     "Soft",
     "Squash",
-    "State",
     "TransformerDecoder",
     "TransformerEncoder",
     "TransformerLayer",
     "Vector",
-    "Written",
-    "at_position",
-    "averaged",
     "decode",
     "decode_looking_back",
     "encode",
     "encode_at_once",
-    "first_states",
-    "given_to",
     "logistic",
-    "read",
     "side_by_side",
-    "softmax",
-    "started",
     "tanh",
 ]
