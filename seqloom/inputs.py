@@ -36,7 +36,8 @@ class ReadExample:
     """An example as models read it. encoded: its texts and vectors by name; files: the others, not opened yet.
 
     blank: nothing is there, so there is nothing to ask a model. length: of the longest source, by which outputs are limited
-    and examples sorted.
+    and examples sorted. copies: symbols that no vocabulary has and the model can copy. unknown: pieces of text that it reads as
+    the one symbol `unknown`.
     """
 
     example: Example
@@ -45,6 +46,7 @@ class ReadExample:
     blank: bool
     length: int
     copies: Mapping[int, str] = field(default_factory=dict)
+    unknown: tuple[str, ...] = ()
 
     @property
     def symbols(self) -> int:
@@ -115,6 +117,7 @@ class Reader:
         encoded: dict[str, Encoded] = {}
         files: dict[str, Media] = {}
         copies: Mapping[int, str] = {}
+        unknown: tuple[str, ...] = ()
         for name, source in self.sources.items():
             text = example.sources[name]
             try:
@@ -122,6 +125,7 @@ class Reader:
                     case TextSource():
                         encoded[name] = self._text(name, text, example.features)
                         copies = encoded[name].copies or copies
+                        unknown += encoded[name].unknown_in(text)
                     case VectorSource(size=size):
                         encoded[name] = _vector(text, size, blank=blank)
                     case FileSource() if not blank:
@@ -129,7 +133,7 @@ class Reader:
             except DataError as problem:
                 raise DataError(f"{example.origin}: {problem}") from problem
         length = max(_LENGTH_OF_A_FILE if files else 0, *(len(one.ids) for one in encoded.values()), 0)
-        return ReadExample(example, encoded, files, blank, length, copies)
+        return ReadExample(example, encoded, files, blank, length, copies, unknown)
 
     def _text(self, name: str, text: str, features: Sequence[str]) -> Encoded:
         vocabulary = self._vocabularies[name]

@@ -25,6 +25,7 @@ from seqloom.predictions import Candidate, FloatArray, Prediction
 from seqloom.processor import InferencePrecision
 from seqloom.recipe import Recipe
 from seqloom.recipe.sections import TARGET, Beam, Exhaustive, LookingBridge, Sample, Search
+from seqloom.search.classes import each_once, ranking_classes
 from seqloom.search.contracts import Hypothesis, State, Stepper
 from seqloom.search.dispatch import run
 from seqloom.search.ensembles import Ensemble, EnsembleState
@@ -175,6 +176,8 @@ class Predictor:
         look (A10): None, an alignment "0-0 2-1", or per output step a distribution or None; oracle_unit: over what.
         """
         section = search or self.recipe.search
+        if self.vocabularies[TARGET].whole:
+            section = ranking_classes(section, nbest)
         _check_nbest(nbest, section)
         read = [self._reader.read(self._reader.example_of(one, number)) for number, one in enumerate(inputs)]
         told = self._told(oracle, read, oracle_unit)
@@ -256,22 +259,26 @@ class Predictor:
         sources = self._reader.batch(read)
         vocabulary = self.vocabularies[TARGET]
         longest = longest_outputs(section, np.asarray([one.length for one in read], dtype=np.int64))
+        never = [*map(vocabulary.find, section.forbid), *vocabulary.feature_ids]
         if vocabulary.whole:  # a class: one symbol, no fewer and no more, and `end`
             section, longest = section.model_copy(update={"minimum_length": 1}), np.full_like(longest, 2)
+            never.append(UNKNOWN)
         limits = np.maximum(longest, len(forced) + 1)
         request = Request(
             limits=limits,
             keys=np.asarray(keys, dtype=np.int64),
             prefixes=[forced] * len(read) if len(forced) else (),
-            forbid=np.asarray([*map(vocabulary.find, section.forbid), *vocabulary.feature_ids], dtype=np.int64),
+            forbid=np.asarray(never, dtype=np.int64),
             # What encoders make of a file has no padding, however many positions it has.
             source_lengths={name: sources[name].lengths for name in read[0].encoded},
+            closed=vocabulary.whole,
         )
         name = self._reader.told_source
         width = max((len(row) for steps in told for row in steps.values()), default=0)
         oracle = Oracle.of(told, width=max(width, sources[name].values.shape[1]), limits=limits)
         start = self._start(sources, len(read), {} if oracle is None else {name: oracle})
-        return run(self._combined, start, section, request)
+        found = run(self._combined, start, section, request)
+        return [each_once(hypotheses) for hypotheses in found] if vocabulary.whole else found
 
     def _start(self, sources: Mapping[str, Padded], count: int, oracle: Mapping[str, Oracle]) -> State:
         states = tuple(stepper.start(sources, count, oracle) for stepper in self._steppers)
@@ -287,6 +294,8 @@ class Predictor:
             tuple(candidates[1:]),
             example.features,
             self.fusion_weight,
+            read.unknown,
+            example.target,
             looks=self._reader.looks(read),
         )
 
@@ -303,6 +312,7 @@ class Predictor:
             log_probs=tuple(float(one) for one in hypothesis.log_probs),
             alignment=alignment,
             finished=hypothesis.finished,
+            probability=float(np.exp(hypothesis.log_probs[0])) if vocabulary.whole else None,
         )
 
     # --- encoding ---------------------------------------------------------------------------------------------------

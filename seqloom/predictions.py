@@ -43,7 +43,7 @@ class Candidate:
     """One output. `tokens` are its symbols as a person reads them; the last one is `<end>` if it is finished.
 
     log_prob: the plain sum of log_probs, one per token, the model's own. score: what ranked it (length-normalised under beam
-    search, and with the language model's part under fusion).
+    search, and with the language model's part under fusion). probability: that of a class, if outputs are classes.
     """
 
     text: str
@@ -53,11 +53,13 @@ class Candidate:
     log_probs: tuple[float, ...]
     alignment: Mapping[str, Alignment] = field(default_factory=dict)
     finished: bool = True
+    probability: float | None = None
 
     def as_json(self) -> dict[str, Any]:
         """The candidate as JSON-ready data."""
         return {
             "text": self.text,
+            **({} if self.probability is None else {"probability": self.probability}),
             "score": self.score,
             "log_prob": self.log_prob,
             "tokens": list(self.tokens),
@@ -71,7 +73,8 @@ class Candidate:
 class Prediction:
     """The best output for one example, and the further ones that were asked for (`alternatives`, best first).
 
-    fusion_weight: how much a language model counted in the scores; None if there was none.
+    fusion_weight: how much a language model counted in the scores; None if there was none. unknown: the pieces of the sources
+    that the model does not know, and reads as one symbol, whatever they are. target: what should be written, if that is given.
     """
 
     sources: Mapping[str, str]
@@ -79,6 +82,8 @@ class Prediction:
     alternatives: tuple[Candidate, ...] = ()
     features: tuple[str, ...] = ()
     fusion_weight: float | None = None
+    unknown: tuple[str, ...] = ()
+    target: str | None = None
 
     @property
     def text(self) -> str:
@@ -116,7 +121,9 @@ class Prediction:
         fusion = {} if self.fusion_weight is None else {"fusion_weight": self.fusion_weight}
         return {
             "source": source,
+            **({} if self.target is None else {"target": self.target}),
             "features": list(self.features),
+            **({"unknown": list(self.unknown)} if self.unknown else {}),
             **fusion,
             **self.best.as_json(),
             "alternatives": [one.as_json() for one in self.alternatives],

@@ -57,17 +57,18 @@ def check(
             raise UsageError(
                 f"check: {files[0]} is a recipe, which says itself what --validation, --test, --columns and --images say"
             )
-        diagnosis = _of_recipe(files[0])
+        diagnosis, taken = _of_recipe(files[0]), dict[str, object]()
     else:
         train: Files = Aligned(source=tuple(source), target=tuple(target)) if source and target else tuple(files or ())
         splits: dict[str, Files] = {"train": train}
         splits |= {name: parse_files(file) for name, file in (("validation", validation), ("test", test)) if file}
         table = recognised(train, columns, images)
+        taken = {"columns": table.as_json()}
         diagnosis = examine(
             splits, columns=table.columns, sources=table.sources, further=_picture_checks(table.sources, sized=False)
         )
     if json:
-        print_json(diagnosis.as_json())
+        print_json({**diagnosis.as_json(), **taken})
     else:
         _show(diagnosis)
     if diagnosis.unwise:

@@ -22,6 +22,7 @@ from seqloom.cli.options import (
     progress_bar,
     split_places,
 )
+from seqloom.cli.unknown import UnknownSymbols
 from seqloom.errors import UsageError
 
 if TYPE_CHECKING:
@@ -88,10 +89,14 @@ def evaluate(
     examples = given_examples(predictor, files[0] if files else None, columns, format, to_judge=True)
     with progress_bar("evaluating", len(examples)) as advance:
         predictions = predictor.predict(examples, search=search, batch_size=batch_size, progress=advance)
+    unknown = UnknownSymbols()
+    for prediction in predictions:
+        unknown.see(prediction)
+    unknown.say()
     evaluation = measure(predictor.items(examples, predictions), names)
     if json:
         fusion = {} if predictor.fusion_weight is None else {"fusion_weight": predictor.fusion_weight}
-        print_json({**evaluation.as_json(), **fusion})
+        print_json({**evaluation.as_json(), **unknown.as_json(), **fusion})
         return
 
     from rich.table import Table

@@ -153,10 +153,16 @@ ImagesOption = Annotated[
 
 
 def recognised(files: "Files", columns: str | None, images: str | None) -> "Recognised":
-    """What the columns of files hold that come without a recipe, and that a command line may say more about."""
+    """What the columns of files hold that come without a recipe, and that a command line may say more about.
+
+    Standard error says which were taken and why, where there was a choice.
+    """
     from seqloom.data.recognition import recognise
 
-    return recognise(files, {} if columns is None else _column_parts(columns, None), root=images)
+    found = recognise(files, {} if columns is None else _column_parts(columns, None), root=images)
+    if found.said:
+        typer.echo(f"seqloom: {found.said}", err=True)
+    return found
 
 
 def parse_columns(text: str) -> "Columns":

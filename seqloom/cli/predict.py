@@ -30,6 +30,7 @@ from seqloom.cli.options import (
     with_columns,
 )
 from seqloom.cli.searching import choose_search
+from seqloom.cli.unknown import UnknownSymbols
 from seqloom.errors import DataError, UsageError
 
 if TYPE_CHECKING:
@@ -108,6 +109,7 @@ def predict(
 
     Examples:
         echo "le 3 mai 1979" | seqloom predict runs/demo
+        seqloom predict runs/words pairs.tsv
         seqloom predict runs/demo table.tsv --columns source=1,features=2
         seqloom predict runs/a runs/b input.txt --beam 10 --nbest 3 --json
         seqloom predict runs/demo input.txt --fuse runs/language-model --weight 0.3
@@ -116,9 +118,11 @@ def predict(
         seqloom predict runs/captions *.jpg
         seqloom predict runs/scenes scene:12 scene:13
 
-    With --nbest above 1, plain output has columns: line number, rank, score, text. CSV, JSON lines and Parquet are known by
-    their ending. In other files a whole line is the source, unless --columns names tab-separated ones. A line break in an
-    output is written as \n, so that output i belongs to input i; --json gives it as it is.
+    With --nbest above 1, plain output has columns: line number, rank, score (of a class its probability), text. CSV, JSON lines
+    and Parquet are known by their ending. In other files a whole line is the source, unless --columns names tab-separated
+    ones or the first line has a tab: then columns are those of training, and a target stands beside its output, after a tab.
+    --format text takes lines as they are. A line break in an output is written as \n, so that output i belongs to input i;
+    --json gives it as it is. Standard error says how many symbols the model did not know.
 
     A model of several sources reads a table with the columns of its training, or JSON lines whose keys are the sources' names;
     so does standard input.
@@ -158,10 +162,16 @@ def predict(
         }
         if given == ["-"] and sys.stdin.isatty():  # a person waits for each answer
             wishes["at_once"] = 1
+        unknown, beside = UnknownSymbols(), columns is None and _first_line_tells(predictor.recipe.data, given, format)
         for number, prediction in enumerate(predictor.predict_stream(examples, **wishes)):
-            _print(prediction, number, most, json=json)
+            if json:
+                print_json(prediction.as_json())
+            else:
+                _print(prediction, number, most, beside=beside)
+            unknown.see(prediction)
             if kept is not None:
                 kept.add(number, prediction)
+    unknown.say()
 
 
 def _with_features(examples: "Iterator[Example]", features: list[str] | None) -> "Iterator[Example]":
@@ -204,14 +214,22 @@ def _examples(data: "Data", given: list[str], columns: str | None, format: str |
     )
 
 
-def _print(prediction: "Prediction", number: int, nbest: int, *, json: bool) -> None:
-    if json:
-        print_json(prediction.as_json())
-    elif nbest == 1:
-        sys.stdout.write(_one_line(prediction.text) + "\n")
-    else:
-        for rank, candidate in enumerate(prediction.candidates, start=1):
-            sys.stdout.write(f"{number + 1}\t{rank}\t{candidate.score:.4f}\t{_one_line(candidate.text)}\n")
+def _first_line_tells(data: "Data", given: list[str], format: str | None) -> bool:
+    """Whether the first line tells if lines are sources, or pairs, of which people want to see both outputs and targets."""
+    from seqloom.data.formats import ending_format
+
+    return len(data.sources) == 1 and parse_format(format) == "auto" and ending_format(given[0]) in (None, "tsv")
+
+
+def _print(prediction: "Prediction", number: int, nbest: int, *, beside: bool) -> None:
+    """Print the outputs. beside: with the target, if there is one."""
+    target = f"\t{_one_line(prediction.target)}" if beside and prediction.target is not None else ""
+    if nbest == 1:
+        sys.stdout.write(f"{_one_line(prediction.text)}{target}\n")
+        return
+    for rank, candidate in enumerate(prediction.candidates, start=1):
+        worth = candidate.score if candidate.probability is None else candidate.probability
+        sys.stdout.write(f"{number + 1}\t{rank}\t{worth:.4f}\t{_one_line(candidate.text)}{target}\n")
 
 
 def _one_line(text: str) -> str:

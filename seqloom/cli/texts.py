@@ -83,7 +83,7 @@ def _standard_input(model: "LanguageModel") -> "Iterator[Example]":
 
     from seqloom.data.sources import read_sources
 
-    for example in read_sources(sys.stdin.buffer):
+    for example in read_sources(sys.stdin.buffer, format="text"):
         text = example.sources["source"]
         if model.running or text.strip():
             yield replace(example, sources={}, target=text)

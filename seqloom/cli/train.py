@@ -202,4 +202,4 @@ def _from_data(
     table = recognised(train_files, columns, images)
     if table.has_images:
         return recipe_for_images(train_files, table, **held_out, overrides=settings or ())
-    return recipe_for(train_files, **held_out, columns=table.columns, overrides=settings or ())
+    return recipe_for(train_files, table, **held_out, overrides=settings or ())

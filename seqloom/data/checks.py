@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
+from seqloom.data.recognition import role_of
 from seqloom.data.records import Example, abbreviated
 
 Severity = Literal["error", "warning", "note"]
@@ -249,11 +250,6 @@ class Copies:
 class Headers:
     """Finds files whose first pair looks like the names of columns."""
 
-    _NAMES = frozenset(
-        {"source", "target", "src", "tgt", "src_text", "tgt_text", "input", "output", "text", "label"}
-        | {"image", "caption", "question", "answer"}
-    )
-
     def __init__(self) -> None:
         self.tally = Tally()
 
@@ -261,8 +257,8 @@ class Headers:
         """Look at pairs that stand on a first line."""
         for example in chunk.examples:
             if example.origin.line == 1:
-                cells, names = [*example.sources.values(), example.target or ""], self._NAMES | example.sources.keys()
-                if all(cell.strip().lower() in names for cell in cells):
+                cells = [*example.sources.values(), example.target or ""]
+                if all(role_of(cell) or cell.strip().lower() in example.sources for cell in cells):
                     self.tally.add(f"{example.origin}: {', '.join(map(abbreviated, cells))}")
 
     def findings(self) -> Iterator[Finding]:

@@ -105,9 +105,16 @@ class Corpus:
             yield from self._cut(self.data.train)
             return
         split_of = splitter(self.seed, self._shares())
-        side = self.data.sides[0]
+        sides = self._deciding_sides
         for example in self._read(self.data.train):
-            yield split_of(example.target or "" if side == "target" else example.sources[side]), example
+            yield split_of("\t".join([example.sources[side] for side in sides]) if sides else example.target or ""), example
+
+    @property
+    def _deciding_sides(self) -> tuple[str, ...]:
+        """The sources by which examples are shared out: those that are files, so that a picture is in one split; else all."""
+        if self.data.text is not None:
+            return ()
+        return tuple(self.data.file_sources or self.data.sources)
 
     def _cut(self, files: sections.Files) -> Iterator[tuple[SplitName, Example]]:
         """Running text in its order: first what is trained on, then the validation part, then the test part."""

@@ -2,18 +2,17 @@
 
 import itertools
 import statistics
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from seqloom.data.examples import Example, read_examples, read_text
-from seqloom.data.tables import FIRST_TWO
+from seqloom.data.examples import read_examples, read_text
+from seqloom.data.recognition import Recognised, recognise, spread_over
 from seqloom.errors import DataError
 from seqloom.recipe import Recipe, parse_recipe, recipe_from, to_yaml
-from seqloom.recipe.sections import Aligned, Columns, Files
+from seqloom.recipe.sections import TARGET, Aligned, Files
+from seqloom.recipe.sections.data import is_lone
 
-_LOOK = 20_000
-"""So many pairs from all over the data tell what it is like."""
 _UPDATES = 3_000
 """About so many updates train a small model well; small data is gone over more often."""
 UPDATES_PER_EPOCH = 60
@@ -62,38 +61,37 @@ class Look:
 
 def recipe_for(
     train: Files,
+    table: Recognised | None = None,
     *,
     validation: Files | None = None,
     test: Files | None = None,
-    columns: Columns = FIRST_TWO,
     overrides: Sequence[str] = (),
 ) -> Recipe:
-    """A recipe for a file of pairs: symbols, sizes and epochs that fit it. overrides: as of `--set`.
+    """A recipe for a table of texts: symbols, sizes and epochs that fit it. table: what `recognise` says of the files.
 
-    A first line that says `source` and `target` is taken for a header.
+    overrides: as of `--set`.
     """
-    examples, pairs = spread_over(read_examples(train, columns=columns))
-    if examples and _is_header(examples[0]):
-        columns = columns.model_copy(update={"source": "source", "target": "target"})
-        examples, pairs = examples[1:], pairs - 1
-    require_some(examples, train)
-    source = look_at([example.sources["source"] for example in examples])
-    target = look_at([example.target or "" for example in examples])
-    length = max(source.length, target.length)
+    table = table or recognise(train)
+    require_some(table, train)
+    pairs = table.count
+    sources = {name: look_at(table.texts(name)) for name in table.sources}
+    target = look_at(table.texts(TARGET))
+    length = max(*(source.length for source in sources.values()), 1.0 if table.classes else target.length)
     size = 128 if pairs < 20_000 else 256
     budget = int(min(4000, max(100, pairs * length / UPDATES_PER_EPOCH)))
     updates = max(1, round(pairs * length / budget))
     epochs = max(3, min(_MOST_EPOCHS, round(_UPDATES / updates)))
     share = held_out_share(pairs)
+    encoder = {"cell": "lstm", "size": size, "embedding": 128, "dropout": 0.3}
     body: dict[str, Any] = {
         "data": {
             "train": train if isinstance(train, Aligned) else list([train] if isinstance(train, str) else train),
-            "columns": columns.model_dump(),
-            "vocabularies": {"source": _vocabulary(source, pairs), "target": _vocabulary(target, pairs)},
+            "columns": table.columns.model_dump(),
+            **_symbols(table, sources, {"kind": "whole"} if table.classes else _vocabulary(target, pairs)),
             "split": {"validation": share, "test": share},
         },
         "model": {
-            "encoder": {"cell": "lstm", "size": size, "embedding": 128, "dropout": 0.3},
+            **({"encoder": encoder} if len(sources) == 1 else {"encoders": dict.fromkeys(sources, encoder)}),
             "decoder": {"cell": "lstm", "size": 2 * size, "embedding": 128, "dropout": 0.3},
         },
         "training": {
@@ -101,7 +99,7 @@ def recipe_for(
             "batch_tokens": budget,
             "learning_rate": 2e-3,
             "schedule": {"kind": "cosine", "warmup": min(100, epochs * updates // 10), "final": 0.05},
-            "validation": {"metric": METRICS[target.kind], "patience": 10},
+            "validation": {"metric": "exact_match" if table.classes else METRICS[target.kind], "patience": 10},
         },
     }
     if updates < UPDATES_PER_EPOCH:  # a few updates hardly change the model: judging it after each epoch would waste time
@@ -109,10 +107,31 @@ def recipe_for(
     return finished(body, validation, test, overrides)
 
 
-def require_some(examples: Sequence[Example], files: Files) -> None:
+def require_some(table: Recognised, files: Files) -> None:
     """Refuse files without anything to learn from."""
-    if not examples:
+    if table.sampled is None:
+        raise DataError(f"{_named(files)}: expected a file that can be read twice, found a pipe. Save it to a file first")
+    if not any(True for _ in table.complete_rows()):
+        _raise_what_is_wrong(table, files)
         raise DataError(f"{_named(files)}: holds no examples. Give a file with at least a few hundred pairs")
+
+
+def _raise_what_is_wrong(table: Recognised, files: Files) -> None:
+    """Where no row is complete, the first one says what it lacks."""
+    for _ in read_examples(files, columns=table.columns, sources=table.sources):
+        return
+
+
+def _symbols(table: Recognised, looks: Mapping[str, Look], target: dict[str, Any]) -> dict[str, Any]:
+    """What the texts are made of: the one source has its vocabulary beside the target's, several have each its own."""
+    if is_lone(table.sources):
+        (look,) = looks.values()
+        return {"vocabularies": {"source": _vocabulary(look, table.count), "target": target}}
+    sources = {
+        name: {"column": source.column, "vocabulary": _vocabulary(looks[name], table.count)}
+        for name, source in table.sources.items()
+    }
+    return {"sources": sources, "vocabularies": {"target": target}}
 
 
 def finished(body: dict[str, Any], validation: Files | None, test: Files | None, overrides: Sequence[str]) -> Recipe:
@@ -177,22 +196,6 @@ def _text_vocabulary(text: Look, lines: int) -> dict[str, Any]:
     if text.words * lines < _ENOUGH_FOR_WORDS:
         return {"kind": "characters"}
     return {"kind": "bpe", "size": 8000}
-
-
-def spread_over(examples: Iterable[Example]) -> tuple[list[Example], int]:
-    """Some examples from all over the data, since files are often sorted; and how many there are."""
-    kept: list[Example] = []
-    stride, count = 1, 0
-    for count, example in enumerate(examples, start=1):
-        if (count - 1) % stride == 0:
-            kept.append(example)
-        if len(kept) == 2 * _LOOK:
-            kept, stride = kept[::2], 2 * stride
-    return kept, count
-
-
-def _is_header(first: Example) -> bool:
-    return (first.sources["source"].lower(), (first.target or "").lower()) == ("source", "target")
 
 
 def _named(files: Files) -> str:

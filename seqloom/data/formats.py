@@ -6,9 +6,9 @@ from pathlib import PurePath
 from typing import Literal
 
 from seqloom.data.lines import Line, read_lines, require_file
-from seqloom.data.records import Blanks, Example, Origin, Problem, Report, empty_side, ignore, is_empty
-from seqloom.data.structured import first_keys, read_jsonl, read_parquet
-from seqloom.data.tables import csv_rows, read_csv, read_tsv, tsv_rows
+from seqloom.data.records import Blanks, Example, Origin, Problem, Report, empty_side, is_empty
+from seqloom.data.structured import read_jsonl, read_parquet
+from seqloom.data.tables import read_csv, read_tsv
 from seqloom.data.vectors import ONE_TEXT, checked
 from seqloom.errors import UsageError
 from seqloom.recipe.sections import Aligned, Columns, Files, Form, Source, form_of
@@ -77,19 +77,6 @@ def ending_format(file: str) -> Format | None:
 
 def _ending(file: str) -> str:
     return PurePath(file.removesuffix(".gz")).suffix.lower()
-
-
-def first_names(file: str) -> list[str]:
-    """What may be the names of columns: the cells of the first line, the keys of the first object; none if it is neither."""
-    match ending_format(file):
-        case "tsv":
-            return next((cells for _, cells in tsv_rows(read_lines(file, ignore))), [])
-        case "csv":
-            return next((cells for _, cells in csv_rows(file, read_lines(file, ignore), ignore)), [])
-        case "jsonl":
-            return first_keys(file)
-        case _:
-            return []
 
 
 def read_file(file: str, kind: Format, form: Form, report: Report) -> Iterator[Example]:

@@ -5,14 +5,13 @@ import statistics
 from collections.abc import Sequence
 from typing import Any
 
-from seqloom.data.defaults import METRICS, UPDATES_PER_EPOCH, Look, finished, held_out_share, look_at, require_some, spread_over
-from seqloom.data.examples import Example, read_examples
+from seqloom.data.defaults import METRICS, UPDATES_PER_EPOCH, Look, finished, held_out_share, look_at, require_some
 from seqloom.data.images import whole_size
 from seqloom.data.media import MediaError, MediaFinder
 from seqloom.data.recognition import Recognised
 from seqloom.data.vocabulary import build_vocabulary
 from seqloom.recipe import Recipe
-from seqloom.recipe.sections import Files, ImageSource, Vocabularies
+from seqloom.recipe.sections import TARGET, Files, ImageSource, Vocabularies
 from seqloom.recipe.sections.vision import PRETRAINED_PACKAGE
 from seqloom.symbols import SPECIALS, UNKNOWN
 
@@ -36,9 +35,8 @@ def recipe_for_images(
     overrides: Sequence[str] = (),
 ) -> Recipe:
     """A recipe for a table of images: encoders, symbols, sizes and epochs that fit it. overrides: as of `--set`."""
-    examples, count = spread_over(read_examples(train, columns=table.columns, sources=table.sources))
-    require_some(examples, train)
-    targets = [example.target or "" for example in examples]
+    require_some(table, train)
+    count, targets = table.count, table.texts(TARGET)
     target = look_at(targets)
     classes = target.words < 3.5 and _CLASS_REPEATS * len(set(targets)) <= len(targets)
     size, narrow = (512, 256) if count >= 20_000 else (256, 128)
@@ -47,16 +45,16 @@ def recipe_for_images(
     updates = max(1, count // batch)
     epochs = max(_EPOCHS[0], min(_EPOCHS[1], round(_UPDATES / updates)))
     first = next(iter(table.sources))
-    share = held_out_share(len({example.sources[first] for example in examples}))
+    share = held_out_share(len(set(table.texts(first))))
     sources: dict[str, dict[str, Any]] = {}
     encoders: dict[str, dict[str, Any]] = {}
     for name, source in table.sources.items():
         place = {} if source.column is None else {"column": source.column}
         if isinstance(source, ImageSource):
-            pixels, encoders[name] = _image_encoder(_typical_side(examples, name, source), narrow)
+            pixels, encoders[name] = _image_encoder(_typical_side(table, name, source), narrow)
             sources[name] = {"kind": "image", "size": pixels, "root": source.root, **place}
         else:
-            vocabulary = _vocabulary([example.sources[name] for example in examples], count)
+            vocabulary = _vocabulary(table.texts(name), count)
             sources[name] = {"kind": "text", "vocabulary": vocabulary, **place}
             encoders[name] = {"cell": "gru", "size": 128, "embedding": 128, "dropout": 0.3}
     body: dict[str, Any] = {
@@ -120,12 +118,12 @@ def _metric(target: Look, *, classes: bool) -> str:
     return "exact_match" if classes else "cider" if target.kind == "bpe" else METRICS[target.kind]
 
 
-def _typical_side(examples: Sequence[Example], name: str, source: ImageSource) -> int:
+def _typical_side(table: Recognised, name: str, source: ImageSource) -> int:
     """The shorter side of most pictures; pictures that cannot be read are told of later, all together."""
-    finder, sides = MediaFinder(source), []
-    for example in examples[:: max(1, len(examples) // _OPENED)]:
+    finder, sides, rows = MediaFinder(source), [], list(table.complete_rows())
+    for origin, cells in rows[:: max(1, len(rows) // _OPENED)]:
         try:
-            sides.append(min(whole_size(finder.find(example.sources[name], example.origin))))
+            sides.append(min(whole_size(finder.find(cells[table.places[name]], origin))))
         except MediaError:
             continue
     return round(statistics.median(sides)) if sides else 224

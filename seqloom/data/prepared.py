@@ -35,7 +35,7 @@ from seqloom.symbols import END, UNKNOWN
 
 __all__ = ["SOURCE", "TARGET", "Prepared", "PreparedSplit", "cache_folder", "prepare"]
 
-_VERSION = 5
+_VERSION = 6
 _DRAFT_SECONDS = 24 * 3600.0
 """A half-made preparation that nobody has touched for so long belongs to a process that was killed."""
 

@@ -5,6 +5,7 @@ Everything streams, and a line from a pipe is there as soon as it is written.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 
 from seqloom.data.formats import Format, ending_format
@@ -14,7 +15,7 @@ from seqloom.data.structured import jsonl_sources, parquet_sources
 from seqloom.data.tables import FIRST_TWO, Layout, Row, csv_rows, has_header, tsv_rows
 from seqloom.data.vectors import ONE_TEXT, checked
 from seqloom.errors import DataError, UsageError
-from seqloom.recipe.sections import Columns, Form, Source, form_of
+from seqloom.recipe.sections import Columns, Form, Source, VectorSource, form_of
 
 
 def read_sources(
@@ -27,12 +28,13 @@ def read_sources(
 ) -> Iterator[Example]:
     """Read sources from a file or an open binary stream. A target is kept if it is given, features too.
 
-    The ending tells CSV, JSON lines and Parquet; anything else is text: a whole line is the source, or with `columns` lines
-    are tab-separated. Several sources do not go on a line: then a stream holds JSON lines, and a file with any other ending is
-    tab-separated. usual: the columns to look in if none are named, in all formats but text. sources: what they are, by name.
+    The ending tells CSV, JSON lines and Parquet. Anything else is text, unless `columns` are named or the first line has a tab:
+    a whole line is the source, else lines are tab-separated. Several sources do not go on a line: then a stream holds JSON
+    lines, and a file with any other ending is tab-separated. usual: the columns to look in if none are named, in all formats
+    but text. sources: what they are, by name. format: `text` takes lines as they are, tabs and all.
     """
     file = str(place) if isinstance(place, str | Path) else STDIN
-    kind = _kind(file, columns, len(sources)) if format == "auto" else format
+    kind = _kind(file, columns, sources) if format == "auto" else format
     form = form_of(columns or usual, sources)
     if kind == "text" and columns is not None:
         raise UsageError(f"{file}: plain text has no columns, its lines are the sources. Leave the columns out, or use tsv")
@@ -48,6 +50,8 @@ def _read(place: str | Path | ByteStream, file: str, kind: Format, form: Form) -
             return _plain_sources(file, lines, form)
         case "jsonl":
             return jsonl_sources(file, lines, form, _refuse)
+        case "auto":
+            return _lines_or_table(file, lines, form)
         case "csv":
             return _table_sources(file, csv_rows(file, lines, _refuse), form, "comma-separated")
         case _:
@@ -58,13 +62,17 @@ def _refuse(problem: Problem) -> None:
     raise DataError(str(problem))
 
 
-def _kind(file: str, columns: Columns | None, count: int) -> Format:
+def _kind(file: str, columns: Columns | None, sources: Mapping[str, Source]) -> Format:
+    """The format of a file or stream; `auto` if its first line has to tell."""
     found = ending_format(file)
     if found in ("csv", "jsonl", "parquet"):
         return found
     if columns is not None:
         return "tsv"
-    return "text" if count == 1 else "jsonl" if file == STDIN else "tsv"
+    if len(sources) > 1:
+        return "jsonl" if file == STDIN else "tsv"
+    # The numbers of a vector may stand between tabs.
+    return "text" if any(isinstance(source, VectorSource) for source in sources.values()) else "auto"
 
 
 def _path(place: str | Path | ByteStream) -> str:
@@ -72,6 +80,18 @@ def _path(place: str | Path | ByteStream) -> str:
     if isinstance(place, str | Path):
         return str(place)
     raise UsageError("Parquet cannot be read from standard input. Name the file")
+
+
+def _lines_or_table(file: str, lines: Iterator[Line], form: Form) -> Iterator[Example]:
+    """Whole lines, or a table with the columns of training if the first line that is not blank has a tab or is its header."""
+    ((name, column),) = form.columns.items()
+    for number, line in lines:
+        if is_empty(line or ""):
+            yield Example({name: line or ""}, None, Origin(file, number))
+            continue
+        rest = chain([(number, line)], lines)
+        is_table = "\t" in (line or "") or (line or "").strip() == column
+        yield from _table_sources(file, tsv_rows(rest), form, "tab-separated") if is_table else _plain_sources(file, rest, form)
 
 
 def _plain_sources(file: str, lines: Iterator[Line], form: Form) -> Iterator[Example]:

@@ -5,7 +5,7 @@ import json
 import shutil
 import tempfile
 from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,7 +19,6 @@ from seqloom.data.records import (
     abbreviated,
     bad_weight,
     empty_side,
-    ignore,
     is_empty,
     weight_of,
 )
@@ -175,10 +174,12 @@ def jsonl_sources(file: str, lines: Iterator[Line], form: Form, report: Report) 
             yield example
 
 
-def first_keys(file: str) -> list[str]:
-    """The keys of the first object; none if the first line is none."""
-    line = next((line for _, line in read_lines(file, ignore)), None)
-    return list(_json_object(line or "", Origin(file, 1), ignore) or ())
+def json_records(file: str, report: Report) -> Iterator[tuple[Origin, dict[str, object]]]:
+    """The objects of a file as they are, for whoever wants to find out what they hold."""
+    for number, line in read_lines(file, report):
+        origin = Origin(file, number)
+        if not is_empty(line or "") and (record := _json_object(line or "", origin, report)) is not None:
+            yield origin, record
 
 
 def _json_keys(form: Form) -> Keys:
@@ -229,6 +230,30 @@ def _read_parquet(
     file: str, form: Form, build: _Build, required: Callable[[Keys], list[str]], report: Report
 ) -> Iterator[Example]:
     """Read the rows. build: makes an example of a row; required: the columns that must be there."""
+    with _parquet_table(file, report) as table:
+        if table is None:
+            return
+        names = list(table.schema_arrow.names)
+        keys = _parquet_keys(form, names)
+        if missing := [repr(key) for key in required(keys) if key not in names]:
+            report(_missing_columns(missing, names, Origin(file, 0)))
+            return
+        there = [key for key in keys.all if key in names]
+        for origin, record in _parquet_records(table, there, file, report):
+            if example := build(record, keys, origin, report):
+                yield example
+
+
+def parquet_records(file: str, report: Report) -> Iterator[tuple[Origin, dict[str, object]]]:
+    """The rows of a file as they are, for whoever wants to find out what they hold."""
+    with _parquet_table(file, report) as table:
+        if table is not None:
+            yield from _parquet_records(table, list(table.schema_arrow.names), file, report)
+
+
+@contextmanager
+def _parquet_table(file: str, report: Report) -> Iterator[Any]:
+    """The opened file; None if it cannot be opened. Damage is reported, also what reading meets with."""
     try:
         from pyarrow import ArrowException
         from pyarrow.parquet import ParquetFile
@@ -237,12 +262,11 @@ def _read_parquet(
     with ExitStack() as stack:
         try:
             table = stack.enter_context(ParquetFile(stack.enter_context(_seekable(file))))
-            names = list(table.schema_arrow.names)
-            keys = _parquet_keys(form, names)
-            if missing := [repr(key) for key in required(keys) if key not in names]:
-                report(_missing_columns(missing, names, Origin(file, 0)))
-                return
-            yield from _parquet_examples(table, keys, file, build, report)
+        except (ArrowException, *DAMAGE) as error:
+            report(damaged(file, error))
+            table = None
+        try:
+            yield table
         except (ArrowException, *DAMAGE) as error:
             report(damaged(file, error))
 
@@ -275,17 +299,14 @@ def _missing_columns(missing: list[str], names: list[str], origin: Origin) -> Pr
     return Problem("missing-column", origin, text)
 
 
-def _parquet_examples(table: Any, keys: Keys, file: str, build: _Build, report: Report) -> Iterator[Example]:
+def _parquet_records(table: Any, names: list[str], file: str, report: Report) -> Iterator[tuple[Origin, dict[str, object]]]:
     row = 1
-    there = [key for key in keys.all if key in table.schema_arrow.names]
-    for batch in table.iter_batches(batch_size=1024, columns=there):
+    for batch in table.iter_batches(batch_size=1024, columns=names):
         try:
             records: list[dict[str, object]] = batch.to_pylist()
         except UnicodeDecodeError as error:
             text = f"expected UTF-8 in {len(batch)} rows from here on, but {error}. Write the file again with valid strings."
             report(Problem("bad-utf8", Origin(file, row), text))
             records = []
-        for number, record in enumerate(records, row):
-            if example := build(record, keys, Origin(file, number), report):
-                yield example
+        yield from ((Origin(file, number), record) for number, record in enumerate(records, row))
         row += len(batch)

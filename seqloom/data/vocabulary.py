@@ -50,6 +50,10 @@ class Encoded:
     spans: tuple[tuple[int, int], ...]
     copies: Mapping[int, str] = field(default_factory=dict)
 
+    def unknown_in(self, text: str) -> tuple[str, ...]:
+        """The pieces of the text that are unknown symbols."""
+        return tuple(text[slice(*self.spans[place])] for place in np.flatnonzero(self.ids == UNKNOWN))
+
 
 @dataclass(frozen=True)
 class Sequences:
@@ -179,10 +183,12 @@ class Vocabulary:
 
         They are V plus the position of the first that is written alike, V being the size of the vocabulary.
         """
-        ids, firsts = source.ids.copy(), dict[str, int]()
+        ids, firsts, symbols = source.ids.copy(), dict[str, int](), list(source.symbols)
         for position in np.flatnonzero(ids == UNKNOWN).tolist():
-            ids[position] = self.size + firsts.setdefault(self._spelled(text, *source.spans[position]), position)
-        return replace(source, ids=ids, copies={self.size + position: word for word, position in firsts.items()})
+            spelled = self._spelled(text, *source.spans[position])
+            ids[position], symbols[position] = self.size + firsts.setdefault(spelled, position), _readable(spelled)
+        copies = {self.size + position: word for word, position in firsts.items()}
+        return replace(source, ids=ids, symbols=tuple(symbols), copies=copies)
 
     def encode_copying(self, text: str, copies: Mapping[int, str]) -> IdArray:
         """A target in which unknown symbols that its source has too are those of the source."""

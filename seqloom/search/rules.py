@@ -68,9 +68,11 @@ class Rules:
 
 
 def _rectangle(request: Request) -> IntArray:
-    """Lay out the prefixes as one array [B, longest], filled up with _FREE."""
-    longest = max((len(prefix) for prefix in request.prefixes), default=0)
+    """Lay out what must be written as one array [B, longest], filled up with _FREE: the prefixes, and the ends if closed."""
+    longest = max([*map(len, request.prefixes), *(request.limits if request.closed else ())], default=0)
     forced = np.full((request.sentences, longest), _FREE, np.int64)
+    if request.closed:
+        forced[np.arange(request.sentences), request.limits - 1] = END
     for sentence, prefix in enumerate(request.prefixes):
         forced[sentence, : len(prefix)] = prefix
     return forced

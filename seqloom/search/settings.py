@@ -20,7 +20,8 @@ class Request:
     prefixes: none, or per sentence the symbols its output must begin with (maybe none); they count in log-probabilities and
     lengths, and neither `forbid` nor a minimum length applies to them. forbid: symbols never to be written (`begin` never is).
     source_lengths: per source name [B], how many positions are real. It cuts padding off the attention weights and out
-    of the coverage term; all positions of a source that is not named are real.
+    of the coverage term; all positions of a source that is not named are real. closed: the last symbol that a limit allows is
+    `end`, so that every output is whole.
     """
 
     limits: IntArray
@@ -28,6 +29,7 @@ class Request:
     prefixes: Sequence[IntArray] = ()
     forbid: IntArray = field(default_factory=lambda: np.zeros(0, np.int64))
     source_lengths: Mapping[str, IntArray] = field(default_factory=dict)
+    closed: bool = False
 
     def __post_init__(self) -> None:
         counts = {"keys": len(self.keys), **{f"source_lengths[{name!r}]": len(n) for name, n in self.source_lengths.items()}}
@@ -69,6 +71,7 @@ class Request:
             prefixes=self.prefixes[one],
             forbid=self.forbid,
             source_lengths={name: lengths[one] for name, lengths in self.source_lengths.items()},
+            closed=self.closed,
         )
 
 

@@ -79,6 +79,8 @@ def _train(run: RunFolder, prepared: Prepared, frontends: Mapping[str, Frontend]
     sizes = {name: vocabulary.size for name, vocabulary in prepared.vocabularies.items()}
     model = build_model(recipe, sizes).to(choose_device(recipe.device))
     display.say(_greeting(recipe, prepared, model, precision, run))
+    if prepared.splits.keys() >= {"test"} and not len(prepared.splits["test"]):
+        display.say(f"warning: there are no test examples{_remedy('test', prepared.splits['test'])}")
     judge = _judge(recipe, prepared, frontends)
     if warning := _silent_metric(recipe, judge):
         display.say(warning)

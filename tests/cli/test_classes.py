@@ -56,6 +56,20 @@ def test_the_beam_ranks_the_classes(class_run: Path) -> None:
     assert {one.text for one in prediction.candidates} == {"with a", "without"}
 
 
+def test_every_class_is_given_once_with_its_probability(class_run: Path, seqloom: Seqloom) -> None:
+    predictor = Predictor.load(class_run)
+    for search, nbest in ((Greedy(), 9), (Beam(width=2), 2), (Sample(count=20, seed=3, temperature=9.0), 20)):
+        [prediction] = predictor.predict(["abcd"], search=search, nbest=nbest)
+        assert sorted(one.text for one in prediction.candidates) == ["with a", "without"]
+        assert all(one.tokens[1:] == ("<end>",) and one.finished for one in prediction.candidates)
+        assert sum(one.probability or 0 for one in prediction.candidates) == pytest.approx(1, abs=0.01)
+    answer = seqloom("predict", class_run, "--nbest", "5", given="abcd\n")
+    (_, _, first, best), (_, _, second, _) = [line.split("\t") for line in answer.out.splitlines()]
+    assert (best, float(first) > 0.5 > float(second)) == ("with a", True)
+    [body] = seqloom("predict", class_run, "--json", given="abcd\n").objects
+    assert body["probability"] == pytest.approx(float(first), abs=1e-3)
+
+
 def test_evaluating_classes_says_which_are_confused(class_run: Path, seqloom: Seqloom) -> None:
     [body] = seqloom("evaluate", class_run, "--json").objects
     assert body["classes"]["accuracy"] == body["metrics"]["exact_match"] > 80

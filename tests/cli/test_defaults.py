@@ -7,6 +7,7 @@ import pytest
 
 from seqloom.data.corpus import Corpus
 from seqloom.data.defaults import recipe_for
+from seqloom.data.recognition import recognise
 from seqloom.recipe import Recipe
 from seqloom.recipe.sections import Columns
 
@@ -51,7 +52,7 @@ def test_sentences_are_subwords(tmp_path: Path, count: int) -> None:
 
 
 def test_a_file_sorted_by_length_is_seen_as_a_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("seqloom.data.defaults._LOOK", 50)
+    monkeypatch.setattr("seqloom.data.recognition.rows._LOOK", 50)
     lines = [f"{word}.\t{word}!" for word in _words(200)] + [f"{one}\t{one}" for one in _sentences(2000)]
     assert _kinds(_recipe(tmp_path, lines)) == ("bpe", "bpe", "chrf")
 
@@ -76,5 +77,20 @@ def test_a_header_of_source_and_target_is_not_a_pair(tmp_path: Path) -> None:
 def test_columns_and_settings_are_kept(tmp_path: Path) -> None:
     path = tmp_path / "pairs.tsv"
     path.write_text("".join(f"{word.upper()}\t{word}\n" for word in _words(50)))
-    recipe = recipe_for(str(path), columns=Columns(source=2, target=1), overrides=["training.epochs=3", "seed=8"])
+    table = recognise(str(path), {"source": 2, "target": 1})
+    recipe = recipe_for(str(path), table, overrides=["training.epochs=3", "seed=8"])
     assert (recipe.data.columns.source, recipe.training.epochs, recipe.seed) == (2, 3, 8)
+
+
+def test_a_few_targets_that_come_again_and_again_are_classes(tmp_path: Path) -> None:
+    recipe = _recipe(tmp_path, [f"{one}\t{'with a' if 'a' in one else 'without'}" for one in _words(300)])
+    assert _kinds(recipe) == ("characters", "whole", "exact_match")
+
+
+def test_two_texts_have_two_encoders(tmp_path: Path) -> None:
+    (tmp_path / "pairs.tsv").write_text("".join(f"{number}\t{one}\t{one[::-1]}\n" for number, one in enumerate(_words(50))))
+    table = recognise(str(tmp_path / "pairs.tsv"), {"left": 2, "right": 3, "target": 1})
+    recipe = recipe_for(str(tmp_path / "pairs.tsv"), table)
+    assert [(name, source.column) for name, source in recipe.data.sources.items()] == [("left", 2), ("right", 3)]
+    assert list(recipe.model.sources) == ["left", "right"]
+    assert recipe.data.columns.target == 1

@@ -121,15 +121,16 @@ def test_questions_and_answers_are_recognised(captions: Path, seqloom: Seqloom, 
     ("content", "said", "wanted"),
     [
         (
-            "0.png\t1\ta dog\n",
+            "0.png\twhat is it ?\ta dog\n",
             [],
-            "the first of its 3 columns names images; what are the others? Say it: --columns image=1,target=2",
+            "which of its 3 columns is the source, and which the target? They hold\n  1: image files: '0.png'\n",
         ),
-        ("a\tb\n", ["--columns", "sorce=1,target=2"], "none of sorce holds names of image files. Use source, target"),
+        ("0.png\twhat is it ?\ta dog\n", [], "for example:\n  --columns image=1,text_2=2,target=3\n"),
+        ("0.png\ta dog\n", [], "image holds names of image files such as '0.png', and none of them is in the folder"),
         (
             "a\tb\n",
             ["--images", "photos.zip"],
-            "--images says where image files are, and the first column of table.tsv names none",
+            "--images says where image files are, and no column that is read from table.tsv names any",
         ),
         (
             "0.png\ta dog\n",
@@ -144,7 +145,7 @@ def test_what_cannot_be_told_is_asked(
 ) -> None:
     (here / "table.tsv").write_text(content)
     answer = seqloom(*command, *said)
-    assert (answer.code in (2, 3), answer.err.count("\n")) == (True, 1)
+    assert answer.code in (2, 3)
     assert wanted in answer.err
     assert not (here / "run").exists()
 
@@ -166,7 +167,7 @@ def test_the_longest_caption_says_how_long_captions_may_be(captions: Path) -> No
 
 def test_a_header_alone_makes_no_images(tmp_path: Path) -> None:
     (tmp_path / "table.tsv").write_text("file\ttext\nabc\tABC\n")
-    assert recognise(str(tmp_path / "table.tsv"), {}) == Recognised(ONE_TEXT, Columns())
+    assert recognise(str(tmp_path / "table.tsv"), {}) == Recognised(ONE_TEXT, Columns(source="file", target="text"))
 
 
 def test_images_may_stand_in_any_column(captions: Path) -> None:

@@ -342,11 +342,29 @@ def test_formats_that_cannot_be_are_refused(write: Write) -> None:
 
 def test_plain_sources_are_whole_lines_and_empty_ones_are_kept() -> None:
     stream = io.BytesIO(b"\xef\xbb\xbfone\ttwo\r\n\nthree")
-    assert list(read_sources(stream)) == [
+    assert list(read_sources(stream, format="text")) == [
         Example({"source": "one\ttwo"}, None, Origin("<stdin>", 1)),
         Example({"source": ""}, None, Origin("<stdin>", 2)),
         Example({"source": "three"}, None, Origin("<stdin>", 3)),
     ]
+
+
+@pytest.mark.parametrize(
+    ("content", "usual", "wanted"),
+    [
+        (b"one\nt\two\n", Columns(), [("one", None), ("t\two", None)]),
+        (b"\none\teins\ntwo\n", Columns(), [("", None), ("one", "eins"), ("two", None)]),
+        (b"eins\tone\n", Columns(source=2, target=1), [("one", "eins")]),
+        (b"de\ten\neins\tone\n", Columns(source="en", target="de"), [("one", "eins")]),
+        (b"en\none\n", Columns(source="en", target="de"), [("one", None)]),
+        (b"one\ntwo\n", Columns(source="en", target="de"), [("one", None), ("two", None)]),
+    ],
+)
+def test_the_first_line_tells_whether_lines_are_a_table(
+    content: bytes, usual: Columns, wanted: list[tuple[str, str | None]]
+) -> None:
+    examples = read_sources(io.BytesIO(content), usual=usual)
+    assert [(example.sources["source"], example.target) for example in examples] == wanted
 
 
 def test_sources_in_columns_need_no_target(write: Write) -> None:

@@ -349,6 +349,9 @@ def test_unknown_symbols_are_told_apart_and_spelled_as_they_stand(kind: str, beg
     vocabulary = built(section, "Anna met Bert and", features=["de"])
     encoded = vocabulary.told_apart(vocabulary.encode_source(source), source)
     assert vocabulary.symbols(encoded.copies, encoded.copies) == unknown
+    assert set(unknown) <= set(encoded.symbols)
+    assert "<unknown>" not in encoded.symbols
+    assert encoded.unknown_in(source) == ()
     assert [vocabulary.size + np.flatnonzero(encoded.ids == one)[0] for one in encoded.copies] == list(encoded.copies)
     assert UNKNOWN not in encoded.ids
     assert vocabulary.decode(encoded.ids, encoded.copies) == normalised(source, section)

@@ -144,7 +144,7 @@ BUILTIN_SOURCES: Mapping[BuiltinTask, Mapping[str, AnySource]] = {
 }
 """What the sources of each built-in task are, unless a recipe says more about them."""
 
-_NOT_NAMES = frozenset({TARGET, "weight", "features", "kind"})
+NOT_NAMES = frozenset({TARGET, "weight", "features", "kind"})
 
 
 class Columns(Section):
@@ -312,10 +312,10 @@ class Data(Section):
         if not self.sources:
             raise ValueError("`sources` names no source. Name at least one, or leave `sources` out for text")
         for name in self.sources:
-            if not fullmatch(r"[a-z][a-z0-9_]{0,39}", name) or name in _NOT_NAMES:
+            if not fullmatch(r"[a-z][a-z0-9_]{0,39}", name) or name in NOT_NAMES:
                 raise ValueError(
                     f"`sources` has a source called {name!r}. A name begins with a small letter, goes on with small letters, "
-                    f"digits and _, and is none of {', '.join(sorted(_NOT_NAMES))}"
+                    f"digits and _, and is none of {', '.join(sorted(NOT_NAMES))}"
                 )
         return self
 

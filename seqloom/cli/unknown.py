@@ -1,0 +1,43 @@
+"""Symbols of inputs that a model does not know: how many there were, said once at the end."""
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from seqloom.predictions import Prediction
+
+_SHOWN = 5
+
+
+class UnknownSymbols:
+    """Counts the pieces of inputs that a model reads as the one symbol `unknown`."""
+
+    def __init__(self) -> None:
+        self._pieces: Counter[str] = Counter()
+        self._inputs = 0
+        self._affected = 0
+
+    def see(self, prediction: "Prediction") -> None:
+        """Count those of one input."""
+        self._inputs += 1
+        self._affected += bool(prediction.unknown)
+        self._pieces.update(prediction.unknown)
+
+    def say(self) -> None:
+        """Say it on standard error, if there were any."""
+        if not self._pieces:
+            return
+        shown = ", ".join(f"{piece!r} ({count:,})" for piece, count in self._pieces.most_common(_SHOWN))
+        more = f" and {len(self._pieces) - _SHOWN:,} others" if len(self._pieces) > _SHOWN else ""
+        where = f"{self._affected:,} of {self._inputs:,} inputs"
+        typer.echo(
+            f"seqloom: {self._pieces.total():,} symbols in {where} are unknown to the model ({shown}{more}). "
+            "It reads each as <unknown>, whatever it is, so it can only guess there",
+            err=True,
+        )
+
+    def as_json(self) -> dict[str, Any]:
+        """How many there were, as JSON-ready data; nothing if there were none."""
+        return {"unknown": {"symbols": self._pieces.total(), "inputs": self._affected}} if self._pieces else {}
