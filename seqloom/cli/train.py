@@ -70,9 +70,13 @@ def train(
         seqloom train recipe.yaml --set training.epochs=20 --out runs/mine
         seqloom train --pairs words.tsv --columns source=2,target=1 --out runs/words
         seqloom train --source a.de --target a.en --validation b.de,b.en --out runs/de-en
+        seqloom train --pairs claims.tsv --columns premise=2,hypothesis=3,target=4 --out runs/claims
         seqloom train --pairs captions.tsv --images photos.zip --out runs/captions
         seqloom train --pairs table.tsv --columns image=1,question=2,target=3 --out runs/questions
         seqloom train --text book.txt --out runs/book
+
+    Without --columns, a header or the content of the columns tells what is what; it is said before training begins, and asked
+    where it cannot be told. Targets of which there are few become classes.
 
     Ctrl-C saves; the same command goes on from there, and ends with the same weights as if it had never stopped.
     """

@@ -55,6 +55,11 @@ def test_a_header_is_known_by_its_names_or_by_being_unlike_its_columns(
     assert found.count == len(WORDS)
 
 
+def test_codes_of_languages_are_a_header_of_sentences_not_of_words(tmp_path: Path) -> None:
+    assert recognise(table(tmp_path, columns(SENTENCES, SENTENCES), "en", "de")).columns == Columns(source="en", target="de")
+    assert recognise(table(tmp_path, [["it", "es"], *columns(WORDS, WORDS[::-1])])).columns == Columns()
+
+
 @pytest.mark.parametrize("first", [["word", "W O R D"], ["wording", "W O R"], ["text", "T"]])
 def test_a_pair_is_no_header(tmp_path: Path, first: list[str]) -> None:
     found = recognise(table(tmp_path, [first, *columns(WORDS, SOUNDS)]))

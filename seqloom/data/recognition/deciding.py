@@ -105,7 +105,7 @@ def recognise(
 def _look(sampled: Sampled, header: Sequence[str] | None) -> list[Column]:
     """What each column holds."""
     width = len(header) if header is not None else max((len(cells) for _, cells in sampled.rows), default=0)
-    names = header or [None] * width
+    names: Sequence[str | None] = header or [None] * width
     return [look_at_column(place, names[place], sampled.column(place), of=width) for place in range(width)]
 
 
@@ -192,8 +192,9 @@ def _recognised(choice: Choice, body: Sampled, root: str | None) -> Recognised:
     lone = names == [SOURCE]
     kinds: dict[str, Source] = {}
     for name, column in choice.sources.items():
-        place = {} if lone or (column.heading is None and column.place == names.index(name)) else {"column": column.name}
-        kinds[name] = ImageSource(root=root, **place) if column.holds == "images" else TextSource(**place)
+        usual = lone or (column.heading is None and column.place == names.index(name))
+        place = None if usual else column.name
+        kinds[name] = ImageSource(root=root, column=place) if column.holds == "images" else TextSource(column=place)
     if lone and isinstance(kinds[SOURCE], TextSource):
         kinds = dict(ONE_TEXT)
     columns = Columns(

@@ -25,7 +25,14 @@ def header_of(sampled: Sampled) -> tuple[str, ...] | None:
     if any(cell in values[place] for place, cell in enumerate(cells)):
         return None
     known = [role_of(cell) is not None for cell in cells]
-    return tuple(first) if all(known) or _differs(cells, values, known) else None
+    names = all(known) and not _may_be_words(cells, values)
+    return tuple(first) if names or _differs(cells, values, known) else None
+
+
+def _may_be_words(cells: Sequence[str], values: Sequence[list[str]]) -> bool:
+    """Whether codes of languages may as well be a pair of a word list: `it` and `es` are English and German, too."""
+    codes = all(role_of(cell) == "language" and len(cell) <= 3 for cell in cells)
+    return codes and all(len(value.split()) < 2 for texts in values for value in texts[:20])
 
 
 def _differs(cells: Sequence[str], values: Sequence[list[str]], known: Sequence[bool]) -> bool:

@@ -106,7 +106,8 @@ def _records(file: str, report: Report) -> Iterator[tuple[Origin, dict[str, obje
         case _:
             rows = _table_rows(file, report)
             header = next(rows, Row(Origin(file, 1), ())).cells
-            yield from ((origin, dict(zip(header, cells, strict=False))) for origin, cells in rows)
+            for origin, cells in rows:
+                yield origin, dict(zip(header, cells, strict=False))
 
 
 def _cell(value: object) -> str:
