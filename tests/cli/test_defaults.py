@@ -92,5 +92,5 @@ def test_two_texts_have_two_encoders(tmp_path: Path) -> None:
     table = recognise(str(tmp_path / "pairs.tsv"), {"left": 2, "right": 3, "target": 1})
     recipe = recipe_for(str(tmp_path / "pairs.tsv"), table)
     assert [(name, source.column) for name, source in recipe.data.sources.items()] == [("left", 2), ("right", 3)]
-    assert list(recipe.model.sources) == ["left", "right"]
+    assert list(recipe.model.encoders or {}) == ["left", "right"]
     assert recipe.data.columns.target == 1

@@ -68,6 +68,8 @@ def _is_written_otherwise(cell: str, values: Sequence[str]) -> bool:
     """Whether a heading is in another script than its column, or a word above sentences only."""
     if not _scripts(cell) & set(chain.from_iterable(map(_scripts, values[:200]))):
         return True
+    if _are_spelled_out(values):  # then a single sound may well be a whole word
+        return False
     return len(cell.split()) <= 2 and sum(len(value.split()) <= 2 for value in values) <= 0.01 * len(values)
 
 

@@ -56,7 +56,8 @@ def _left_for_target(useful: Sequence[Column], roles: Mapping[int, str | None]) 
 def _sources(others: Sequence[Column], roles: Mapping[int, str | None]) -> list[Column]:
     """What is read: all that is called a source, or the one column that can be it, or several of one name; else none."""
     called = [column for column in others if roles[column.place] == "source"]
-    read = [column for column in called if column.is_content] or called  # numbers can be read as well, if they are meant
+    # Numbers can be read as well, if nothing else is called so.
+    read = [column for column in called if column.holds not in ("ids", "numbers")] or called
     read += [column for column in others if column.is_file and column not in read]
     if read:
         return sorted(read, key=lambda column: (not column.is_file, column.place))
