@@ -52,12 +52,16 @@ class SourceStepper(Stepper, Protocol):
 
 @dataclass(frozen=True)
 class OpenedModel:
-    """A trained model, ready to be stepped through. frontends: what makes arrays of its sources that are files."""
+    """A trained model, ready to be stepped through. frontends: what makes arrays of its sources that are files.
+
+    knows_unknown: training targets had symbols outside the vocabulary, so that it has learnt when to write `unknown`.
+    """
 
     stepper: SourceStepper
     vocabularies: Mapping[str, Vocabulary]
     recipe: Recipe
     frontends: Mapping[str, StoredFrontend] = field(default_factory=dict)
+    knows_unknown: bool = True
 
 
 def open_vocabularies(run: RunFolder) -> dict[str, Vocabulary]:
@@ -96,4 +100,5 @@ def open_model(path: Path, *, precision: InferencePrecision = "fp32", shortlist:
     model = restored_model(run.recipe, sizes, weights, where=str(path / "weights.safetensors"))
     stepper = TorchStepper(model, precision=precision, shortlist=shortlist)
     frontends = {name: StoredFrontend(frontend) for name, frontend in build_frontends(run.recipe).items()}
-    return OpenedModel(stepper, vocabularies, run.recipe, frontends)
+    knows_unknown = run.facts.get("unknown_targets", 1) > 0  # runs of before do not say
+    return OpenedModel(stepper, vocabularies, run.recipe, frontends, knows_unknown)

@@ -34,7 +34,8 @@ from seqloom.recipe import Recipe
 from seqloom.recipe.sections import Beam, Sample, Search, SearchSection
 from seqloom.search.continued import Continued, Endless
 from seqloom.search.contracts import Hypothesis, State
-from seqloom.search.dispatch import search
+from seqloom.search.dispatch import search, to_the_end
+from seqloom.search.endings import endings
 from seqloom.search.settings import Request
 from seqloom.symbols import BEGIN, END, UNKNOWN
 
@@ -78,6 +79,9 @@ class LanguageModel:
                 "Use `predict` to let it write, and `score` and `explain` with sources"
             )
         return cls(model)
+
+    def __repr__(self) -> str:
+        return f"LanguageModel({'running text' if self.running else 'lines'}, {self.vocabulary.size} symbols)"
 
     # --- text in, symbols out ---------------------------------------------------------------------------------------
 
@@ -235,7 +239,7 @@ class LanguageModel:
         found: list[Sampled] = []
         for start in range(0, count, _SAMPLED_TOGETHER):
             keys = np.arange(start, min(count, start + _SAMPLED_TOGETHER))
-            writing = self._writing(given, section, keys, length, endless=self.running)
+            writing = self._writing(given, section, keys, length)
             for tokens in writing.steps():
                 progress(tokens.size)
             found += [self._sampled(given, writing.ids(one[0].tokens), one[0]) for one in writing.hypotheses]
@@ -247,19 +251,21 @@ class LanguageModel:
         given = self._given(prompt)
         speller = _Speller(self.vocabulary)
         yield "".join(speller.add(int(one)) for one in given.ids)
-        writing = self._writing(given, section, np.zeros(1, dtype=np.int64), length, endless=self.running)
+        writing = self._writing(given, section, np.zeros(1, dtype=np.int64), length)
         for tokens in writing.steps():
             if self.running or tokens[0, 0] != END:
                 yield speller.add(int(tokens[0, 0]))
 
     def complete(self, prompt: str = "", *, search: Beam | None = None, length: int = LENGTH) -> list[Sampled]:
-        """The most probable ways to end the line that the prompt begins, best first: as many as the beam is wide."""
+        """The most probable ways to end the line that the prompt begins, best first: as many as the beam is wide.
+
+        Only if fewer than that end within `length` symbols do others follow; they are not `finished`.
+        """
         given = self._given(prompt)
         section = search or Beam(length_power=0.0)
-        writing = self._writing(given, section, np.zeros(1, dtype=np.int64), length, endless=False)
-        for _ in writing.steps():
-            pass
-        return [self._sampled(given, one.tokens, one) for one in writing.hypotheses[0]]
+        stepper, state, request = self._start(given, section, np.zeros(1, dtype=np.int64), length)
+        [found] = to_the_end(endings(stepper, state, section, request))
+        return [self._sampled(given, one.tokens, one) for one in found]
 
     def _given(self, prompt: str) -> "_Given":
         """Read the prompt."""
@@ -280,13 +286,17 @@ class LanguageModel:
             log_probs.append(scores[0])
         return _Given(ids, np.concatenate([np.zeros(0, np.float32), *log_probs]), int(before[-1]), state)
 
-    def _writing(self, given: "_Given", section: Search, keys: IntArray, length: int, *, endless: bool) -> "_Writing":
+    def _writing(self, given: "_Given", section: Search, keys: IntArray, length: int) -> "_Writing":
+        continued, state, request = self._start(given, section, keys, length)
+        return _Writing(Endless(continued) if self.running else continued, state, section, request)
+
+    def _start(self, given: "_Given", section: SearchSection, keys: IntArray, length: int) -> tuple[Continued, State, Request]:
+        """All that a search needs in order to go on from what was given."""
         count = len(keys)
-        continued = Continued(self._stepper, given.last)
         places = np.zeros(count, dtype=np.int64)
         state = given.state if count == 1 else given.state.select(places, places[:, None])
         request = Request(limits=np.full(count, length, dtype=np.int64), keys=keys, forbid=self._forbidden(section))
-        return _Writing(Endless(continued) if endless else continued, state, section, request)
+        return Continued(self._stepper, given.last), state, request
 
     def _forbidden(self, section: SearchSection) -> IntArray:
         """What is never written: what the search says, features, and the unknown symbol, which has no text."""

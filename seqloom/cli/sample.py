@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from seqloom.cli.options import Json, Run, print_json, progress_bar
+from seqloom.cli.options import CUT_OFF, Json, Run, print_json, progress_bar
 from seqloom.errors import UsageError
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def sample(
 
     A model of lines writes up to the end of a line; one of running text goes on over line ends until --length. A single text
     appears as it is written; the same seed gives the same texts. With --beam, plain output has columns: log-probability of
-    the completion, text.
+    the completion, text. A line that --length cut off ends in " …".
     """
     from seqloom.language import LanguageModel
 
@@ -96,11 +96,13 @@ def _beam(model: "LanguageModel", width: int) -> "Beam":
 
 def _print_as_written(model: "LanguageModel", prompt: str, search: "Sample", length: int) -> None:
     live = sys.stdout.isatty()
-    for piece in model.stream(prompt=prompt, search=search, length=length):
+    pieces = 0
+    for pieces, piece in enumerate(model.stream(prompt=prompt, search=search, length=length)):  # noqa: B007
         sys.stdout.write(piece)
         if live:
             sys.stdout.flush()
-    sys.stdout.write("\n")
+    # The prompt is the first piece, and each symbol but the end is one more.
+    sys.stdout.write(f"{CUT_OFF if pieces == length and not model.running else ''}\n")
 
 
 def _print_texts(texts: "Sequence[Sampled]", *, several_lines: bool, json: bool) -> None:
@@ -110,7 +112,7 @@ def _print_texts(texts: "Sequence[Sampled]", *, several_lines: bool, json: bool)
             continue
         if several_lines:
             sys.stdout.write(f"--- {number} ---\n")
-        sys.stdout.write(one.text + "\n")
+        sys.stdout.write(one.text + ("" if one.finished or several_lines else CUT_OFF) + "\n")
 
 
 def _print_completions(texts: "Sequence[Sampled]", *, json: bool) -> None:
@@ -118,4 +120,4 @@ def _print_completions(texts: "Sequence[Sampled]", *, json: bool) -> None:
         if json:
             print_json(one.as_json())
         else:
-            sys.stdout.write(f"{one.completion_log_prob:.4f}\t{one.text}\n")
+            sys.stdout.write(f"{one.completion_log_prob:.4f}\t{one.text}{'' if one.finished else CUT_OFF}\n")

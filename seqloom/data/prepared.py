@@ -15,6 +15,7 @@ import zlib
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -75,6 +76,12 @@ class PreparedSplit:
         flat, _ = self.sides[TARGET]
         return len(flat)
 
+    @property
+    def unknown(self) -> int:
+        """How many symbols of the target side are not in the vocabulary."""
+        flat, _ = self.sides[TARGET]
+        return int(np.count_nonzero(flat == UNKNOWN))
+
     def stretch(self, plan: StreamPlan, step: int) -> StreamBatch:
         """One stretch of every row of a running text."""
         flat, offsets = self.sides[TARGET]
@@ -110,6 +117,11 @@ class Prepared:
     vocabularies: Mapping[str, Vocabulary]
     splits: Mapping[SplitName, PreparedSplit]
     fingerprint: str
+
+    @cached_property
+    def unknown_targets(self) -> int:
+        """How many symbols of training targets are not in the vocabulary."""
+        return self.splits["train"].unknown if "train" in self.splits else 0
 
 
 def prepare(

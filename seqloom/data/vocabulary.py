@@ -118,6 +118,9 @@ class Vocabulary:
         self._before_unknown = _SPACE if words else ""
         self._feature_ids = {feature: self._text_size + index for index, feature in enumerate(self.features)}
 
+    def __repr__(self) -> str:
+        return f"Vocabulary({self.size} symbols)"
+
     @property
     def size(self) -> int:
         """How many symbols there are, specials and features included."""
@@ -225,11 +228,13 @@ class Vocabulary:
         return tuple(_readable(own[int(one)]) if int(one) in own else self.symbol(int(one)) for one in ids)
 
     def find(self, symbol: str) -> int:
-        """The id of a symbol given as it stands in the text."""
+        """The id of a symbol given as it stands in the text; `<unknown>` is what outputs call the symbol `unknown`."""
         for spelling in (symbol, f"{_SPACE}{symbol.replace(' ', _SPACE)}"):
             found = self._tokenizer.token_to_id(spelling)
             if found is not None:
                 return int(found)
+        if symbol == self.symbol(UNKNOWN):
+            return UNKNOWN
         raise UsageError(f"the symbol {symbol!r} is not in the vocabulary of {self.size} symbols. Check its spelling")
 
     def to_json(self) -> str:

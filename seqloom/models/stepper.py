@@ -21,7 +21,7 @@ from seqloom.models.stretches import hidden_states, score_stretch, study_stretch
 from seqloom.processor import InferencePrecision
 from seqloom.readings import Studied
 from seqloom.search.contracts import FloatArray, IntArray, State
-from seqloom.symbols import SPECIALS
+from seqloom.symbols import BEGIN, SPECIALS, UNKNOWN
 
 
 @dataclass(frozen=True)
@@ -104,14 +104,16 @@ class TorchStepper:
     """Steps through an EncoderDecoder in evaluation mode, made ready for a precision. Later updates are not followed.
 
     shortlist: write only so many symbols, the first of the vocabulary after the specials, and share all probability among
-    them. Whole targets are scored with the whole vocabulary.
+    them and `end`. Whole targets are scored with the whole vocabulary.
     """
 
     def __init__(self, model: EncoderDecoder, *, precision: InferencePrecision = "fp32", shortlist: int | None = None) -> None:
         self._model = prepare_model(model, precision)
         self._output: nn.Module = self._model.decoder.output
         self._size = self._model.decoder.embedding.num_embeddings
+        self._off_list: tuple[int, ...] = ()
         if shortlist is not None and len(SPECIALS) + shortlist < self._size:
+            self._off_list = (BEGIN, UNKNOWN)
             self._size = len(SPECIALS) + shortlist
             matrix, bias = model.decoder.output.joined()
             self._output = build_product(precision, matrix[: self._size], bias[: self._size])
@@ -148,7 +150,10 @@ class TorchStepper:
             raise TypeError(state)
         chosen = torch.from_numpy(np.ascontiguousarray(tokens)).to(state.inner.hidden.device)
         decoded = self._model.decoder.step(chosen, state.inner)
-        log_probs = torch.log_softmax(self._output(decoded.features).float(), dim=-1)
+        logits = self._output(decoded.features).float()
+        for symbol in self._off_list:
+            logits[..., symbol] = -torch.inf
+        log_probs = torch.log_softmax(logits, dim=-1)
         return TorchStep(decoded, self._model.decoder.with_copies(log_probs, decoded))
 
     @torch.inference_mode()

@@ -40,7 +40,11 @@ def search(stepper: Stepper, state: State, section: Search, request: Request) ->
 
 def run(stepper: Stepper, state: State, section: Search, request: Request) -> Hypotheses:
     """Search to the end without watching."""
-    steps = search(stepper, state, section, request)
+    return to_the_end(search(stepper, state, section, request))
+
+
+def to_the_end(steps: Generator[Trace, None, Hypotheses]) -> Hypotheses:
+    """What a search finds."""
     while True:
         try:
             next(steps)

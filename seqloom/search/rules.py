@@ -52,6 +52,15 @@ class Rules:
         ids: IntArray = np.broadcast_to(np.arange(log_probs.shape[2]), log_probs.shape)
         return (ids, log_probs) if forced is None else _mixed(step, forced, ids, log_probs)
 
+    def ending(self, step: Step, place: Place) -> FloatArray:
+        """Give the log-probability of `end` in each row, [B, K]; -inf where the output may not end here."""
+        ids = np.full((len(place.sentences), place.rows, 1), END, np.int64)
+        log_probs: FloatArray = step.at(ids)[:, :, 0]
+        forced = self._forced_at(place)
+        if END in self._forbidden_at(place.length):
+            return np.full_like(log_probs, -np.inf)
+        return log_probs if forced is None else np.where(np.isin(forced, (_FREE, END))[:, None], log_probs, np.float32(-np.inf))
+
     def symbols(self) -> int:
         """How many symbols of the vocabulary may be written, `end` left aside."""
         return self._vocabulary_size - int(np.count_nonzero(self._forbid_with_end < self._vocabulary_size))

@@ -93,6 +93,10 @@ class Walk:
         self._end_stuck(log_probs.max(axis=2))
         return ids, log_probs
 
+    def ending(self, step: Step) -> FloatArray:
+        """Give the log-probability of `end` for each live row [B, K]; -inf where the rules forbid."""
+        return self.rules.ending(step, self._place())
+
     def write(self, step: Step, choice: Choice, done: BoolArray | None = None) -> Trace:
         """Write the choice down. Outputs that end leave, and so do sentences that are `done` [B] or at their limit."""
         filled = np.isfinite(choice.sums)

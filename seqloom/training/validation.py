@@ -90,7 +90,9 @@ class PairJudge:
         losses = [_loss(model, split.batch(numbers)) for numbers in plan.batches]
         loss = _mean(losses)
         shuffled = loss * _growth_if_wrong(model, split, plan, losses)
-        opened = OpenedModel(TorchStepper(model), self.prepared.vocabularies, self.recipe, self.frontends)
+        opened = OpenedModel(
+            TorchStepper(model), self.prepared.vocabularies, self.recipe, self.frontends, self.prepared.unknown_targets > 0
+        )
         predictor = Predictor([opened])
         examples = predictor.tolerant(self.examples)
         predictions = predictor.predict(examples, search=Greedy(**self.recipe.search.shared))

@@ -13,7 +13,7 @@ from seqloom.models.products import BrainProduct, build_product
 from seqloom.models.stepper import TorchStepper, top_of_many
 from seqloom.processor import InferencePrecision
 from seqloom.search.contracts import FloatArray
-from seqloom.symbols import BEGIN, SPECIALS
+from seqloom.symbols import BEGIN, END, SPECIALS, UNKNOWN
 
 from .architectures import ARCHITECTURES, TARGET_SIZE, Architecture
 from .harness import (
@@ -202,8 +202,10 @@ def test_a_shortlist_shares_all_probability_among_its_symbols(precision: Inferen
     assert (whole.vocabulary_size, short.vocabulary_size) == (TARGET_SIZE, size)
     every, few = read(whole, BAHDANAU), read(short, BAHDANAU)
     np.testing.assert_allclose(np.exp(few).sum(axis=-1), 1.0, rtol=1e-5)
-    wanted = every[..., :size] - np.log(np.exp(every[..., :size]).sum(axis=-1, keepdims=True))
-    np.testing.assert_allclose(few, wanted, atol=CLOSE)
+    assert np.isneginf(few[..., [BEGIN, UNKNOWN]]).all()
+    kept = [END, *range(len(SPECIALS), size)]
+    wanted = every[..., kept] - np.log(np.exp(every[..., kept]).sum(axis=-1, keepdims=True))
+    np.testing.assert_allclose(few[..., kept], wanted, atol=CLOSE)
 
 
 def test_symbols_beyond_a_shortlist_may_be_forbidden() -> None:

@@ -1,8 +1,8 @@
 """How outputs are found."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from seqloom.recipe.sections.base import Count, Positive, Section
 
@@ -17,6 +17,15 @@ class SearchSection(Section):
     forbid: tuple[str, ...] = ()
     """Symbols that may not be written, as they stand in the vocabulary."""
 
+    @model_validator(mode="after")
+    def _outputs_may_end(self) -> Self:
+        if not self.length_factor and self.minimum_length >= max(1, self.length_extra):
+            raise ValueError(
+                f"`minimum_length` asks for {self.minimum_length} symbols before the end, and no output may have more than "
+                f"{max(1, self.length_extra)} with it (`length_extra`), so none could end. Lower the one or raise the other"
+            )
+        return self
+
     @property
     def shared(self) -> dict[str, Any]:
         """The settings that a search of another kind would take over."""
@@ -24,19 +33,25 @@ class SearchSection(Section):
 
 
 class Greedy(SearchSection):
-    """The most probable symbol at every step (S1)."""
+    """The most probable symbol at every step."""
 
     kind: Literal["greedy"] = "greedy"
 
 
 class Beam(SearchSection):
-    """Keep the `width` best beginnings at every step (S3); the final choice is by `log_prob / length^length_power` (S4)."""
+    """Keep the `width` best beginnings at every step; the final choice is by `log_prob / length^length_power`."""
 
     kind: Literal["beam"] = "beam"
     width: Positive = 5
     length_power: Annotated[float, Field(ge=0)] = 1.0
     coverage: Annotated[float, Field(ge=0)] = 0.0
     """Weight of `sum_j log(min(1, sum_t a_jt))`, which prefers outputs that looked at every source position."""
+
+    @classmethod
+    def like(cls, other: SearchSection, *, width: int) -> Self:
+        """A beam of this width that keeps to what another search was told, as far as it has to do with a beam."""
+        before = other.model_dump() if isinstance(other, cls) else other.shared
+        return cls(**{**before, "width": width})
 
 
 class Sample(SearchSection):
@@ -51,7 +66,7 @@ class Sample(SearchSection):
 
 
 class Exhaustive(SearchSection):
-    """Every sequence up to the longest length (S2); for tiny vocabularies only."""
+    """Every sequence up to the longest length; for tiny vocabularies only."""
 
     kind: Literal["exhaustive"] = "exhaustive"
     count: Positive = 5
