@@ -2,13 +2,20 @@
 
 import math
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from seqloom.cli.options import BatchSize, ColumnsOption, Json, Run, given_examples, print_json, progress_bar
+from seqloom.cli.options import BatchSize, ColumnsOption, FormatOption, Json, Run, given_examples, print_json, progress_bar
 from seqloom.errors import UsageError
+
+if TYPE_CHECKING:
+    from seqloom.data.examples import Example
+    from seqloom.predict import Scored
+
+_MOST_PLACES = 5
 
 Files = Annotated[
     list[str] | None,
@@ -24,6 +31,7 @@ def score(
     run: Run,
     files: Files = None,
     columns: ColumnsOption = None,
+    format: FormatOption = None,
     ranked: Annotated[
         bool, typer.Option("--ranked", help="Language model: the most surprising lines first, by bits per symbol.")
     ] = False,
@@ -42,26 +50,27 @@ def score(
         echo "To be, or not to be" | seqloom score runs/book -
 
     Plain output has columns: log p(y|x), source, target; for a language model log p(y), bits per symbol, text, with --ranked
-    the line's number first. The summary (perplexity, bits per symbol and, for text, per character) goes to standard error;
-    with --json it is the last line. On a terminal the most surprising symbols of a text are red and yellow.
+    the line's number first (with several files, FILE:LINE). A target may be empty, as models can write nothing. The summary
+    (perplexity, bits per symbol and, for text, per character) goes to standard error; with --json it is the last line. On a
+    terminal the most surprising symbols of a text are red and yellow.
     """
     from seqloom.cli.texts import is_text_run, score_text
 
     if is_text_run(run):
-        if columns is not None:
-            raise UsageError("--columns is for pairs; a language model reads whole lines. Leave it out")
+        if columns is not None or format is not None:
+            raise UsageError("--columns and --format are for pairs; a language model reads whole lines. Leave them out")
         score_text(run, files or [], ranked=ranked, html=html, json=json)
         return
     if ranked or html is not None or len(files or []) > 1:
         raise UsageError("--ranked, --html and several files are for language models; this run reads pairs. Leave them out")
-    _score_pairs(run, files[0] if files else None, columns, batch_size, json=json)
+    _score_pairs(run, files[0] if files else None, columns, format, batch_size, json=json)
 
 
-def _score_pairs(run: str, file: str | None, columns: str | None, batch_size: int, *, json: bool) -> None:
+def _score_pairs(run: str, file: str | None, columns: str | None, format: str | None, batch_size: int, *, json: bool) -> None:
     from seqloom.predict import Predictor
 
     predictor = Predictor.load(run)
-    examples = given_examples(predictor, file, columns)
+    examples = given_examples(predictor, file, columns, format, empty_targets=True)
     with progress_bar("scoring", len(examples)) as advance:
         scored = predictor.score(examples, batch_size=batch_size, progress=advance)
     log_prob = sum(one.log_prob for one in scored)
@@ -72,10 +81,11 @@ def _score_pairs(run: str, file: str | None, columns: str | None, batch_size: in
         "log_prob": log_prob,
         "perplexity": math.exp(min(700.0, -log_prob / symbols)),
         "bits_per_symbol": -log_prob / symbols / math.log(2),
+        "unknown": sum(len(one.unknown) for one in scored),
     }
     if json:
-        for one in scored:
-            print_json(one.as_json())
+        for example, one in zip(examples, scored, strict=True):
+            print_json({"line": example.origin.line, **one.as_json()})
         print_json({"summary": summary})
         return
     for example, one in zip(examples, scored, strict=True):
@@ -84,4 +94,17 @@ def _score_pairs(run: str, file: str | None, columns: str | None, batch_size: in
         f"{len(scored):,} targets, {symbols:,} symbols: log-probability {log_prob:.2f}, "
         f"perplexity {summary['perplexity']:.4f}, {summary['bits_per_symbol']:.4f} bits per symbol",
         err=True,
+    )
+    if summary["unknown"]:
+        typer.echo(f"seqloom: {_unknown_sentence(examples, scored)}", err=True)
+
+
+def _unknown_sentence(examples: "Sequence[Example]", scored: "Sequence[Scored]") -> str:
+    """Say which targets have symbols that the model does not know."""
+    places = [str(example.origin) for example, one in zip(examples, scored, strict=True) if one.unknown]
+    symbols = sum(len(one.unknown) for one in scored)
+    more = f" and {len(places) - _MOST_PLACES:,} more" if len(places) > _MOST_PLACES else ""
+    return (
+        f"{symbols:,} symbol{'s' if symbols > 1 else ''} of the targets at {', '.join(places[:_MOST_PLACES])}{more} did not "
+        "occur in training. Each counts as the one symbol `unknown`, whatever it is"
     )

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from rich.text import Text
 
-    from seqloom.data.examples import Example
+    from seqloom.data.examples import Example, Origin
     from seqloom.language import LanguageModel
     from seqloom.readings import ScoredText, Summary
 
@@ -36,35 +36,39 @@ def score_text(run: str, files: "Sequence[str]", *, ranked: bool, html: Path | N
     from seqloom.readings import Summary
 
     model = LanguageModel.load(run)
-    texts = given_lines(model, files)
+    examples = given_lines(model, files)
+    texts = [example.target or "" for example in examples]
     with progress_bar("scoring", None) as advance:
         scored = model.score(texts, progress=advance)
     summary = Summary.of(scored)
+    places = [example.origin for example in examples]
     if html is not None:
-        _write_page(model, texts, summary, html, title=", ".join(files) or "test split")
+        _write_page(model, texts, places, summary, html, title=", ".join(files) or "test split")
     numbers = list(range(len(scored)))
     if ranked:
         numbers.sort(key=lambda number: -scored[number].surprise)
+    several = len({place.file for place in places}) > 1
     if json:
         for number in numbers:
-            print_json({"line": number + 1, **scored[number].as_json()})
+            place = places[number]
+            print_json({"line": place.line, **({"file": place.file} if several else {}), **scored[number].as_json()})
         print_json({"summary": summary.as_json()})
         return
-    _print_lines(model, scored, numbers, ranked=ranked)
+    names = [f"{place if several else place.line}\t" if ranked else "" for place in places]
+    _print_lines(model, scored, [(number, names[number]) for number in numbers])
     print_summary(model, scored, summary)
 
 
-def given_lines(model: "LanguageModel", files: "Sequence[str]") -> list[str]:
+def given_lines(model: "LanguageModel", files: "Sequence[str]") -> "list[Example]":
     """The lines of text files, `-` for standard input; of the recipe's test split if none is named.
 
-    Where every line stands by itself, blank ones do not count, as in training.
+    Where every line stands by itself, blank ones do not count, as in training; the others keep their numbers.
     """
-    examples = _examples(model, files)
-    texts = [example.target or "" for example in examples]
-    if not any(text.strip() for text in texts):
+    examples = list(_examples(model, files))
+    if not any((example.target or "").strip() for example in examples):
         named = ", ".join("standard input" if file == "-" else file for file in files) or "the recipe's test split"
         raise DataError(f"{named}: holds no text. Give at least one line of it")
-    return texts
+    return examples
 
 
 def _examples(model: "LanguageModel", files: "Sequence[str]") -> "Iterator[Example]":
@@ -115,35 +119,40 @@ def unknown_sentence(model: "LanguageModel", scored: "Sequence[ScoredText]", sum
     )
 
 
-def _write_page(model: "LanguageModel", texts: list[str], summary: "Summary", path: Path, *, title: str) -> None:
+def _write_page(
+    model: "LanguageModel", texts: list[str], places: "Sequence[Origin]", summary: "Summary", path: Path, *, title: str
+) -> None:
+    from dataclasses import replace
+
     from seqloom.views.surprise import MOST_SYMBOLS
     from seqloom.views.texts import require_ending, write_surprise
 
     require_ending(path)
     with progress_bar("page", summary.symbols) as advance:
         readings = model.read(texts, most=MOST_SYMBOLS, progress=advance)
-    written = write_surprise(readings, summary, path, title=f"Surprise in {title}")
+    numbered = [replace(one, number=places[one.number - 1].line) for one in readings]
+    written = write_surprise(numbered, summary, path, title=f"Surprise in {title}")
     typer.echo(f"seqloom: wrote {written}", err=True)
 
 
-def _print_lines(model: "LanguageModel", scored: "Sequence[ScoredText]", numbers: list[int], *, ranked: bool) -> None:
+def _print_lines(model: "LanguageModel", scored: "Sequence[ScoredText]", chosen: "Sequence[tuple[int, str]]") -> None:
+    """chosen: numbers of lines, in the order in which they are printed, and what stands before each."""
     if not sys.stdout.isatty():
-        for number in numbers:
-            sys.stdout.write(_columns(scored[number], number, ranked=ranked) + scored[number].text + "\n")
+        for number, before in chosen:
+            sys.stdout.write(before + _columns(scored[number]) + scored[number].text + "\n")
         return
     from rich.console import Console
     from rich.text import Text
 
     limits = _limits(scored)
     console = Console(soft_wrap=True, highlight=False)
-    for number in numbers:
-        line = Text(_columns(scored[number], number, ranked=ranked))
+    for number, before in chosen:
+        line = Text(before + _columns(scored[number]))
         console.print(line.append_text(coloured(model, scored[number], limits)))
 
 
-def _columns(one: "ScoredText", number: int, *, ranked: bool) -> str:
-    place = f"{number + 1}\t" if ranked else ""
-    return f"{place}{one.log_prob:.4f}\t{one.surprise:.4f}\t"
+def _columns(one: "ScoredText") -> str:
+    return f"{one.log_prob:.4f}\t{one.surprise:.4f}\t"
 
 
 def _limits(scored: "Sequence[ScoredText]") -> list[tuple[float, str]]:

@@ -25,13 +25,14 @@ def read_examples(
     format: Format = "auto",
     columns: Columns = FIRST_TWO,
     sources: Mapping[str, Source] = ONE_TEXT,
+    empty_targets: bool = False,
 ) -> Iterator[Example]:
     """Read pairs from one or many files, one after the other, each with where it came from. sources: what they are, by name.
 
     Files that are missing are refused at once, all else when it is reached. An empty side is an error, as is a blank line,
-    except at the very end of a file.
+    except at the very end of a file. empty_targets: an empty target is none, as models may write one.
     """
-    return stream_examples(files, format=format, columns=columns, report=_refuse, sources=sources)
+    return stream_examples(files, format=format, columns=columns, report=_refuse, sources=sources, empty_targets=empty_targets)
 
 
 def read_text(files: Files, *, blank: bool) -> Iterator[Example]:

@@ -33,9 +33,11 @@ def stream_examples(
     columns: Columns,
     report: Report,
     sources: Mapping[str, Source] = ONE_TEXT,
+    empty_targets: bool = False,
 ) -> Iterator[Example]:
     """Read the examples of one or many files, one after the other. Missing files are refused at once, before reading."""
-    return checked(_stream(files, format, form_of(columns, sources), report), sources, report)
+    form = form_of(columns, sources, empty_targets=empty_targets)
+    return checked(_stream(files, format, form, report), sources, report)
 
 
 def _stream(files: Files, format: Format, form: Form, report: Report) -> Iterator[Example]:
@@ -65,7 +67,8 @@ def format_of(file: str) -> Format:
     if found is None:
         raise UsageError(
             f"{file}: the ending {_ending(file)!r} does not tell the format. "
-            f"Use one of {', '.join(_ENDINGS)} (.gz may follow), or say the format: tsv, csv, jsonl or parquet"
+            f"Use one of {', '.join(_ENDINGS)} (.gz may follow). A recipe may also say it as `data.format`, "
+            "and predict, evaluate and score as --format: tsv, csv, jsonl or parquet"
         )
     return found
 
@@ -132,10 +135,14 @@ def _stream_aligned(files: Aligned, format: Format, form: Form, report: Report) 
         require_file(name)
     (name,) = form.sources
     pairs = zip(sources, targets, strict=True)
-    return chain.from_iterable(read_aligned(source, target, report, name) for source, target in pairs)
+    return chain.from_iterable(
+        read_aligned(source, target, report, name, empty_targets=form.empty_targets) for source, target in pairs
+    )
 
 
-def read_aligned(source_file: str, target_file: str, report: Report, name: str) -> Iterator[Example]:
+def read_aligned(
+    source_file: str, target_file: str, report: Report, name: str, *, empty_targets: bool = False
+) -> Iterator[Example]:
     """Pair line i of one file with line i of the other. Origins name the source file. name: of the source."""
     blanks = Blanks(source_file, report)
     sources, targets = read_lines(source_file, report), read_lines(target_file, report)
@@ -152,7 +159,7 @@ def read_aligned(source_file: str, target_file: str, report: Report, name: str) 
             continue
         if blanks.run:
             blanks.report_skipped()
-        if is_empty(source) or is_empty(target):
+        if is_empty(source) or (is_empty(target) and not empty_targets):
             report(_empty_line(source_file if is_empty(source) else target_file, is_empty(source), number))
         else:
             yield Example({name: source}, target, Origin(source_file, number))

@@ -163,7 +163,25 @@ def _bad_utf8(raw: bytes, offset: int, origin: Origin) -> Problem:
     return Problem("bad-utf8", origin, f"{found} {_encoding_advice(raw, origin)}")
 
 
+_BINARY = {
+    b"\xff\xd8\xff": "a picture (JPEG)",
+    b"\x89PNG": "a picture (PNG)",
+    b"GIF8": "a picture (GIF)",
+    b"RIFF": "a sound, a video or a picture (RIFF)",
+    b"ID3": "a sound (MP3)",
+    b"OggS": "a sound (Ogg)",
+    b"fLaC": "a sound (FLAC)",
+    b"%PDF": "a PDF document",
+    b"PK\x03\x04": "a ZIP archive, as documents and spreadsheets are",
+    b"PAR1": "a Parquet table: its name has to end in .parquet",
+}
+"""How files begin that are no text, and what they are."""
+
+
 def _encoding_advice(raw: bytes, origin: Origin) -> str:
+    for begin, what in _BINARY.items():
+        if origin.line == 1 and raw.startswith(begin):
+            return f"The file is {what}, and here text is read. Name a file of text"
     if origin.line == 1 and raw.startswith(b"\x1f\x8b"):
         return "The file is gzipped: add .gz to its name."
     if origin.line == 1 and raw.startswith((b"\xff\xfe", b"\xfe\xff")):

@@ -38,6 +38,7 @@ class Keys:
     weight: str | None
     features: tuple[str, ...]
     numbers: Collection[str] = ()
+    empty_targets: bool = False
 
     @property
     def all(self) -> list[str]:
@@ -63,7 +64,7 @@ def example_of(record: Mapping[str, object], keys: Keys, origin: Origin, report:
     try:
         record = _with_text(record, keys)
         sources = {name: _side(record, key, name, origin) for name, key in keys.sources.items()}
-        target = _side(record, keys.target, "target", origin)
+        target = _side(record, keys.target, "target", origin, may_be_empty=keys.empty_targets)
         weight = 1.0 if keys.weight is None else _weight(record, keys.weight, origin)
         features = tuple(feature for key in keys.features for feature in _features(record, key, origin))
     except _RefusedError as refused:
@@ -94,9 +95,9 @@ def _with_text(record: Mapping[str, object], keys: Keys) -> Mapping[str, object]
     return {**record, **{key: text for key, text in texts.items() if text is not None}}
 
 
-def _side(record: Mapping[str, object], key: str, side: str, origin: Origin) -> str:
+def _side(record: Mapping[str, object], key: str, side: str, origin: Origin, *, may_be_empty: bool = False) -> str:
     text = _text(_value(record, key, origin), key, origin)
-    if is_empty(text):
+    if is_empty(text) and not may_be_empty:
         raise _RefusedError(empty_side(side, origin))
     return text
 
@@ -191,6 +192,7 @@ def _json_keys(form: Form) -> Keys:
         "weight" if isinstance(form.weight, int) else form.weight,
         tuple(dict.fromkeys(key if isinstance(key, str) else "features" for key in form.features)),
         _vectors(form, sources),
+        form.empty_targets,
     )
 
 
@@ -291,7 +293,8 @@ def _parquet_keys(form: Form, names: list[str]) -> Keys:
 
     weight = None if form.weight is None else name(form.weight)
     sources = {source: name(column) for source, column in form.columns.items()}
-    return Keys(sources, name(form.target), weight, tuple(map(name, form.features)), _vectors(form, sources))
+    features = tuple(map(name, form.features))
+    return Keys(sources, name(form.target), weight, features, _vectors(form, sources), form.empty_targets)
 
 
 def _missing_columns(missing: list[str], names: list[str], origin: Origin) -> Problem:

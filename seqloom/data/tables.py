@@ -140,7 +140,7 @@ def read_table(file: str, rows: Iterator[Row], form: Form, report: Report) -> It
             blanks.report_skipped()
         source, target = cells[source_place], cells[target_place]
         origin = Origin(file, number)
-        if not source or not target or source.isspace() or target.isspace():
+        if not source or source.isspace() or ((not target or target.isspace()) and not form.empty_targets):
             report(empty_side(name if is_empty(source) else "target", origin))
         elif plain:  # millions of pairs come this way
             yield Example({name: source}, target, origin)
@@ -173,9 +173,20 @@ def _missing_column(missing: str, header: list[str], origin: Origin) -> Problem:
 
 def _wrong_columns(cells: list[str], width: int, least: int, origin: Origin) -> Problem:
     expected = f"expected {width} columns, as in the lines before" if width else f"expected at least {least} columns"
-    advice = "Correct the line" if width else "Check the format and which columns are named"
+    advice = "Correct the line" if width else _other_separator(cells) or "Check the format and which columns are named"
     text = f"{expected}, found {len(cells)}: {abbreviated(' | '.join(cells))}. {advice}."
     return Problem("wrong-columns", origin, text)
+
+
+def _other_separator(cells: list[str]) -> str:
+    """Say what seems to separate the columns of a line that has only one."""
+    line = cells[0] if len(cells) == 1 else ""
+    if "\t" in line:
+        return "It looks like tabs: let the name of the file end in .tsv"
+    if "," in line:
+        return "It looks like commas: let the name of the file end in .csv"
+    found = next((name for mark, name in ((";", "semicolons"), ("|", "bars"), ("  ", "spaces")) if mark in line), "")
+    return f"It looks like {found}: put a tab in their place" if found else ""
 
 
 def _full_example(cells: list[str], layout: Layout, origin: Origin, report: Report) -> Example | None:

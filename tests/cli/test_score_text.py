@@ -9,6 +9,9 @@ from conftest import TEXT
 from cli.conftest import Seqloom
 from cli.test_pictures import assert_self_contained
 
+NUMBERS = [number for number, line in enumerate(TEXT, start=1) if line]
+"""Of the lines that are not blank."""
+
 
 @pytest.fixture
 def book(here: Path) -> Path:
@@ -46,12 +49,20 @@ def test_ranked_lines_come_by_their_surprise_with_their_numbers(seqloom: Seqloom
     rows = [line.split("\t") for line in seqloom("score", lines, book, "--ranked").out.splitlines()]
     bits = [float(row[2]) for row in rows]
     assert bits == sorted(bits, reverse=True)
-    assert sorted(int(row[0]) for row in rows) == [1, 2, 3, 4]
+    assert sorted(int(row[0]) for row in rows) == NUMBERS
+
+
+def test_of_several_files_ranked_lines_say_which(seqloom: Seqloom, lines: Path, book: Path) -> None:
+    Path("other.txt").write_text("\nthe cat\n", encoding="utf-8")
+    rows = [line.split("\t") for line in seqloom("score", lines, book, "other.txt", "--ranked").out.splitlines()]
+    assert {row[0] for row in rows} == {*(f"book.txt:{number}" for number in NUMBERS), "other.txt:2"}
+    *objects, _ = seqloom("score", lines, "other.txt", book, "--json").objects
+    assert (objects[0]["file"], objects[0]["line"]) == ("other.txt", 2)
 
 
 def test_json_has_lines_and_a_summary(seqloom: Seqloom, lines: Path, book: Path) -> None:
     *rows, last = seqloom("score", lines, book, "--json").objects
-    assert [row["line"] for row in rows] == [1, 2, 3, 4]
+    assert [row["line"] for row in rows] == NUMBERS
     assert sum(row["log_prob"] for row in rows) == pytest.approx(last["summary"]["log_prob"])
     assert last["summary"]["symbols"] == sum(len(row["symbols"]) for row in rows)
     assert {"perplexity", "bits_per_symbol", "bits_per_character", "unknown"} <= set(last["summary"])

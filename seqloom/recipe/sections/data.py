@@ -167,6 +167,8 @@ class Form:
     target: ColumnName
     weight: ColumnName | None
     features: tuple[ColumnName, ...]
+    empty_targets: bool = False
+    """Whether a target may be empty: one that a model wrote may, one to learn from may not."""
 
     @property
     def all_columns(self) -> list[ColumnName]:
@@ -175,11 +177,11 @@ class Form:
         return [*self.columns.values(), self.target, *weight, *self.features]
 
 
-def form_of(columns: Columns, sources: Mapping[str, AnySource]) -> Form:
+def form_of(columns: Columns, sources: Mapping[str, AnySource], *, empty_targets: bool = False) -> Form:
     """Put together what is read: sources without a column stand in the first ones."""
     own = {SOURCE: columns.source} if is_lone(sources) else {name: source.column for name, source in sources.items()}
     places = {name: number if column is None else column for number, (name, column) in enumerate(own.items(), start=1)}
-    return Form(sources, places, columns.target, columns.weight, columns.features)
+    return Form(sources, places, columns.target, columns.weight, columns.features, empty_targets)
 
 
 def is_lone(sources: Mapping[str, object]) -> bool:
