@@ -1,4 +1,4 @@
-"""Encodings as points of a plane (E9): what lies close together, the encoder takes to be alike."""
+"""Encodings as points of a plane: what lies close together, the encoder takes to be alike."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

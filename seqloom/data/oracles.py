@@ -1,4 +1,4 @@
-"""Attention weights that a person hands in (A10): the model decodes with them instead of its own.
+"""Attention weights that a person hands in: the model decodes with them instead of its own.
 
 There is one entry for each input. `None` lets the model look for itself. A list gives one distribution over the source's
 positions for each output step, or None for a step. A text is an alignment in the Pharaoh format, pairs source-target that

@@ -8,20 +8,20 @@ from seqloom.recipe.sections.base import Fraction, Positive, Rate, Section
 
 
 class Dot(Section):
-    """`s^T h_j` (A4)."""
+    """`s^T h_j`."""
 
     kind: Literal["dot"] = "dot"
     scaled: bool = False
 
 
 class Bilinear(Section):
-    """`s^T W h_j` (A4)."""
+    """`s^T W h_j`."""
 
     kind: Literal["bilinear"] = "bilinear"
 
 
 class Additive(Section):
-    """`V^T tanh(U s + W h_j)` (A2)."""
+    """`V^T tanh(U s + W h_j)`."""
 
     kind: Literal["additive"] = "additive"
     size: Positive = 128
@@ -30,14 +30,14 @@ class Additive(Section):
 
 
 class Concat(Section):
-    """`w_2^T tanh(W_1 [s; h_j])` (A4)."""
+    """`w_2^T tanh(W_1 [s; h_j])`."""
 
     kind: Literal["concat"] = "concat"
     size: Positive = 128
 
 
 class Projected(Section):
-    """`k_j^T q` of learned keys `sigma(W_k h_j)` and queries `sigma(W_q s)` (A6), in one layer or several."""
+    """`k_j^T q` of learned keys `sigma(W_k h_j)` and queries `sigma(W_q s)`, in one layer or several."""
 
     kind: Literal["projected"] = "projected"
     size: Positive = 128
@@ -56,7 +56,7 @@ class Projected(Section):
 
 
 class MultiHead(Section):
-    """Several scaled dot products side by side (A9). `size` is the width of all heads together."""
+    """Several scaled dot products side by side. `size` is the width of all heads together."""
 
     kind: Literal["multi_head"] = "multi_head"
     heads: Positive = 4

@@ -1,4 +1,4 @@
-"""What a decoder is given of the step before (E7)."""
+"""What a decoder is given of the step before."""
 
 from typing import Annotated, Literal
 
@@ -16,13 +16,13 @@ class DecoderInputs(Section):
 
 
 class TeacherInputs(DecoderInputs):
-    """The decoder is given the right symbol of the step before (E7)."""
+    """The decoder is given the right symbol of the step before."""
 
     kind: Literal["teacher"] = "teacher"
 
 
 class OwnInputs(DecoderInputs):
-    """In training, the decoder is given what it wrote itself: the most probable symbol of the step before (E7)."""
+    """In training, the decoder is given what it wrote itself: the most probable symbol of the step before."""
 
     kind: Literal["own"] = "own"
 
@@ -45,13 +45,13 @@ class MixedInputs(DecoderInputs):
 
 
 class DistributionInputs(DecoderInputs):
-    """The decoder is given the distribution of the step before: the mean embedding under it, in prediction too (E7)."""
+    """The decoder is given the distribution of the step before: the mean embedding under it, in prediction too."""
 
     kind: Literal["distribution"] = "distribution"
 
 
 class NoInputs(DecoderInputs):
-    """The decoder is given nothing after `begin`, in prediction too: zeros in the place of an embedding (E7)."""
+    """The decoder is given nothing after `begin`, in prediction too: zeros in the place of an embedding."""
 
     kind: Literal["none"] = "none"
 

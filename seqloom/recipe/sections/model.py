@@ -84,7 +84,7 @@ class TextEncoder(Recurrence):
 
 
 class DenseEncoder(Section):
-    """Reads a vector of numbers with fully connected layers (E11). The decoder sees one position, as wide as `size`."""
+    """Reads a vector of numbers with fully connected layers. The decoder sees one position, as wide as `size`."""
 
     kind: Literal["dense"] = "dense"
     size: Positive = 128
@@ -118,7 +118,7 @@ class RecurrentDecoder(Recurrence):
 
     kind: Literal["recurrent"] = "recurrent"
     inputs: Inputs = TeacherInputs()
-    """What each step is given of the step before (E7)."""
+    """What each step is given of the step before."""
     output_dropout: Fraction | None = None
     """On what the output layer sees; `None` means as `dropout`."""
     tied: Literal["none", "output", "all"] = "none"
@@ -164,14 +164,14 @@ class NoBridge(Section):
 
 
 class InitialBridge(Section):
-    """Option 1 (E3): only the decoder's first state depends on the source. A transformer's stands before its first symbol."""
+    """Only the decoder's first state depends on the source. A transformer's stands before its first symbol."""
 
     kind: Literal["initial"] = "initial"
     start: Start = Start()
 
 
 class EveryStepBridge(Section):
-    """Option 2 (E4): the first state, and the same summary of the source in the decoder's input at every step."""
+    """The first state, and the same summary of the source in the decoder's input at every step."""
 
     kind: Literal["every_step"] = "every_step"
     start: Start = Start()
@@ -189,7 +189,7 @@ with warnings.catch_warnings():
 
 
 class AttentionBridge(Pointing):
-    """The first state, and a fresh context read from the source at every step (A1)."""
+    """The first state, and a fresh context read from the source at every step."""
 
     kind: Literal["attention"] = "attention"
     start: Start = Start()
@@ -238,7 +238,7 @@ class AttentionBridge(Pointing):
         return self
 
     def _states_make_sense(self) -> None:
-        """Check the uses that change the state itself (A7)."""
+        """Check the uses that change the state itself."""
         for use in ("state", "concatenated"):
             if use in self.into and len(self.into) > 1:
                 raise ValueError(
@@ -253,7 +253,7 @@ class AttentionBridge(Pointing):
 
 
 class CrossAttentionBridge(Section):
-    """Every layer of a transformer decoder reads the source by multi-head attention (A9), with the decoder's heads."""
+    """Every layer of a transformer decoder reads the source by multi-head attention, with the decoder's heads."""
 
     kind: Literal["cross_attention"] = "cross_attention"
     weights_of: Literal["last", "mean"] | Positive = "last"

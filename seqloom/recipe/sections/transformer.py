@@ -53,7 +53,7 @@ class TransformerDecoder(Transformer):
 
     kind: Literal["transformer"] = "transformer"
     inputs: SymbolInputs = TeacherInputs()
-    """What each step is given of the step before (E7)."""
+    """What each step is given of the step before."""
     tied: Literal["none", "output", "all"] = "none"
     """`output`: the output layer is the target embedding; `all`: and the source embedding too (needs a shared vocabulary)."""
 

@@ -1,4 +1,4 @@
-"""Encoders that read images into a grid of states (A11, E6)."""
+"""Encoders that read images into a grid of states."""
 
 from typing import Annotated, Literal, Self
 
