@@ -16,6 +16,10 @@ from seqloom.training.validation import Judgement
 
 _WINDOW = 50
 _PLAIN_SECONDS = 10.0
+_TIMED_UPDATES, _TIMED_SECONDS = 10, 3.0
+"""After so many updates, and so long, it can be said how long training will take ..."""
+_WORTH_SAYING = 20.0
+"""... if it is longer than this."""
 
 
 @dataclass(frozen=True)
@@ -101,12 +105,45 @@ class _Rates:
         return sum(symbols * loss for _, symbols, loss in self._recent) / max(1, symbols)
 
 
+class _Estimate:
+    """Says once, after the first few updates, how long all of them will take."""
+
+    def __init__(self) -> None:
+        self._first: StepReport | None = None
+        self._told = False
+        self._total = 0
+
+    def start(self, total: int) -> None:
+        self._total = total
+
+    def sentence(self, report: StepReport) -> str:
+        """What to say after an update; mostly nothing."""
+        if self._told or self._first is None:
+            self._first = self._first or report
+            return ""
+        updates, seconds = report.step - self._first.step, report.seconds - self._first.seconds
+        if updates < _TIMED_UPDATES or seconds < _TIMED_SECONDS:
+            return ""
+        self._told = True
+        left = (self._total - report.step) * seconds / updates
+        if left < _WORTH_SAYING:
+            return ""
+        return f"{seconds / updates:.2g} s an update: about {_duration(left)} more, unless it ends before"
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 90:
+        return f"{seconds:.0f} seconds"
+    return f"{seconds / 60:.0f} minutes" if seconds < 5400 else f"{seconds / 3600:.1f} hours"
+
+
 class PlainDisplay:
     """Lines for logs: now and then where training stands, and every validation."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
         self._rates = _Rates()
+        self._estimate = _Estimate()
         self._told = 0.0
         self._total = 0
 
@@ -124,12 +161,15 @@ class PlainDisplay:
     def started(self, *, step: int, total: int, steps_per_epoch: int, waste: float) -> None:
         """Print the plan."""
         self._total = total
+        self._estimate.start(total)
         self._told = time.monotonic()
         self.say(_plan(step, total, steps_per_epoch, waste))
 
     def stepped(self, report: StepReport) -> None:
         """Print now and then."""
         self._rates.add(report)
+        if sentence := self._estimate.sentence(report):
+            self.say(sentence)
         if time.monotonic() - self._told > _PLAIN_SECONDS:
             self._told = time.monotonic()
             self.say(
@@ -152,6 +192,7 @@ class LiveDisplay:
     def __init__(self, console: Console) -> None:
         self._console = console
         self._rates = _Rates()
+        self._estimate = _Estimate()
         self._numbers = Text("")
         self._bar = Progress(
             TextColumn("[bold]{task.description}"),
@@ -177,11 +218,14 @@ class LiveDisplay:
     def started(self, *, step: int, total: int, steps_per_epoch: int, waste: float) -> None:
         """Show the plan and start the bar."""
         self.say(_plan(step, total, steps_per_epoch, waste))
+        self._estimate.start(total)
         self._bar.reset(self._task, total=total, completed=step, description="training")
 
     def stepped(self, report: StepReport) -> None:
         """Move the bar."""
         self._rates.add(report)
+        if sentence := self._estimate.sentence(report):
+            self.say(sentence)
         self._bar.update(self._task, completed=report.step)
         rate = f"{self._rates.tokens_per_second:,.0f} tokens/s"
         self._numbers.plain = f"loss {self._rates.loss:.4f}   {rate}   learning rate {report.learning_rate:.2e}"

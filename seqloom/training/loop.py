@@ -116,6 +116,9 @@ def fit(
                 progress.finished = _reason_to_end(progress, recipe, last=last)
                 _record(judgement, progress, run, journal)
                 display.validated(progress.step, judgement, best=progress.best_step == progress.step)
+            elif stopping and not progress.best_step:  # something to look at; the first validation replaces it
+                with average.in_place() if average is not None else nullcontext():
+                    run.save_weights(weight_arrays(model), {"step": str(progress.step), "metric": "none", "value": "nan"})
             _save(model, optimiser, average, carried, progress, run)
             saved, saved_step = time.monotonic(), progress.step
         if stopping:

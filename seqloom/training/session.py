@@ -3,6 +3,7 @@
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -21,13 +22,14 @@ from seqloom.metrics import NotComputedError, absence, silence
 from seqloom.models.encoder_decoder import EncoderDecoder, build_model
 from seqloom.models.frontends import build_frontends
 from seqloom.models.weights import choose_device
-from seqloom.recipe import Recipe, differences, read_recipe, recipe_from
+from seqloom.recipe import Recipe, differences, jars, read_recipe, recipe_from
 from seqloom.recipe.sections import Aligned, AnySource, AnyVocabulary, Files, FileSource, Named, TextSource, VocabularyFile
 from seqloom.runs import RunFolder
 from seqloom.training.card import model_card
 from seqloom.training.display import Display, SilentDisplay
 from seqloom.training.loop import Progress, fit
 from seqloom.training.machine import Precision, choose_precision, choose_threads, computing, describe
+from seqloom.training.timing import as_decided, fitted, measure_pace, timing_seconds
 from seqloom.training.validation import Judge, PairJudge, TextJudge
 
 
@@ -43,14 +45,24 @@ class Outcome:
     finished: str
 
 
-def train(recipe: Recipe | Mapping[str, Any] | str | Path, out: str | Path, *, display: Display | None = None) -> Outcome:
-    """Train a recipe into a run folder, from the start or from where an unfinished run stopped."""
+def train(
+    recipe: Recipe | Mapping[str, Any] | str | Path,
+    out: str | Path,
+    *,
+    display: Display | None = None,
+    minutes: float | None = None,
+) -> Outcome:
+    """Train a recipe into a run folder, from the start or from where an unfinished run stopped.
+
+    minutes: train so long, with as many updates as fit. That is decided when the run begins, and stands in its recipe.
+    """
     watched = display or SilentDisplay()
     wanted = with_absolute_paths(_recipe(recipe))
     _require_metric(wanted)
     path = Path(out)
     there = RunFolder.open(path) if RunFolder.exists_at(path) else None
     if there is not None:
+        wanted = _as_begun(there, wanted, minutes)
         _require_same_recipe(there, wanted)
     known = open_vocabularies(there) if there is not None else None
     frontends = build_frontends(wanted)
@@ -63,7 +75,9 @@ def train(recipe: Recipe | Mapping[str, Any] | str | Path, out: str | Path, *, d
     )
     _require_examples(prepared)
     _require_symbols(wanted, prepared)
-    run = there or _create(path, wanted, prepared)
+    if there is None and minutes is not None:
+        wanted = _fitted(wanted, prepared, frontends, minutes, watched)
+    run = there or _create(path, wanted, prepared, minutes)
     with run.locked():
         _require_same_data(run, prepared)
         return _train(run, prepared, frontends, watched)
@@ -153,14 +167,47 @@ def _absolute(files: Files) -> Files:
             return tuple(str(Path(one).resolve()) for one in files)
 
 
-def _create(path: Path, recipe: Recipe, prepared: Prepared) -> RunFolder:
-    facts = {
+def _as_begun(run: RunFolder, wanted: Recipe, minutes: float | None) -> Recipe:
+    """What is wanted of a run that was begun for some minutes is what was decided then."""
+    if minutes is None:
+        return wanted
+    begun = run.facts.get("minutes")
+    if begun != minutes:
+        raise RunError(
+            f"{run.path}: this run was begun {f'for {begun:g} minutes' if begun else 'without a limit in minutes'}, and the "
+            f"number of updates is settled. Go on {f'with the same --minutes {begun:g}' if begun else 'without it'}, or choose "
+            "another --out"
+        )
+    return as_decided(wanted, run.recipe)
+
+
+def _fitted(recipe: Recipe, prepared: Prepared, frontends: Mapping[str, Frontend], minutes: float, display: Display) -> Recipe:
+    """The recipe with as many updates as fit into the minutes, some of which timing takes."""
+    limit = timing_seconds(minutes)
+    began = time.monotonic()
+    precision = choose_precision(recipe.training.precision, choose_device(recipe.device))
+    with computing(choose_threads(recipe.training.threads)):
+        pace = measure_pace(recipe, prepared, _judge(recipe, prepared, frontends), precision, at_most=limit)
+    decided = fitted(recipe, pace, 60 * minutes - (time.monotonic() - began))
+    training = decided.training
+    display.say(
+        f"{minutes:g} minutes: an update takes {pace.update:.3g} s and a validation {pace.validation:.3g} s, so there are "
+        f"{training.steps:,} updates ({(training.steps or 0) / pace.steps_per_epoch:.3g} epochs), and a validation every "
+        f"{training.validation.every_steps:,}"
+    )
+    return decided
+
+
+def _create(path: Path, recipe: Recipe, prepared: Prepared, minutes: float | None) -> RunFolder:
+    facts: dict[str, Any] = {
         "versions": describe(),
         "command": [Path(sys.argv[0]).name, *sys.argv[1:]],
         "fingerprint": prepared.fingerprint,
         "threads": choose_threads(recipe.training.threads),
         "precision": choose_precision(recipe.training.precision, choose_device(recipe.device)),
         "examples": {name: len(split) for name, split in prepared.splits.items()},
+        "unknown_targets": prepared.unknown_targets,
+        **({} if minutes is None else {"minutes": minutes}),
     }
     texts = {name: vocabulary.to_json() for name, vocabulary in prepared.vocabularies.items()}
     return RunFolder.create(path, recipe, texts, facts)
@@ -242,7 +289,9 @@ def _greeting(recipe: Recipe, prepared: Prepared, model: EncoderDecoder, precisi
     dropped = sum(split.dropped for split in prepared.splits.values())
     too_long = f" ({dropped:,} longer than {recipe.data.maximum_length} symbols left out)" if dropped else ""
     sizes = ", ".join(f"{vocabulary.size:,} {name}" for name, vocabulary in prepared.vocabularies.items())
+    words = dict(jars(recipe))
     return (
+        f"model: {words['model']}\nlearning: {words['learning algorithm']}\n"
         f"examples: {counts}{too_long}; symbols: {sizes}; parameters: {model.num_parameters:,}; "
         f"{precision} on {model.device}, threads: {run.facts['threads']}"
     )

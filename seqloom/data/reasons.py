@@ -1,0 +1,32 @@
+"""Why settings that were chosen for some data are what they are, in words."""
+
+from seqloom.recipe import Recipe
+from seqloom.recipe.sections import TARGET, Vocabulary
+
+_SYMBOLS = {
+    "characters": "characters, as texts of a few words are written letter by letter",
+    "symbols": "what stands between spaces, as there are few kinds of short pieces, such as phonemes",
+    "words": "words",
+    "bpe": "parts of words, as there are whole sentences",
+    "unigram": "parts of words, as there are whole sentences",
+    "whole": "one class for each text, as there are few different ones",
+    "file": "the symbols of a given vocabulary",
+}
+
+
+def reasons(recipe: Recipe) -> str:
+    """What was chosen for the data of a recipe, and why, in a sentence."""
+    data, training = recipe.data, recipe.training
+    sides = {name: _of(data.vocabulary_of(name)) for name in (*data.text_sources, TARGET)}
+    if len(set(sides.values())) == 1:
+        symbols = f"{'both sides are ' if data.text_sources else ''}{sides[TARGET]}"
+    else:
+        symbols = "; ".join(f"the {name} is {words}" for name, words in sides.items())
+    sized = f"the decoder has {recipe.model.decoder.size} units, which suits this amount of data"
+    length = f"at most {training.epochs} epochs, as small data is gone over more often"
+    judged = f"judged by {training.validation.metric}, which suits the targets"
+    return f"{symbols}; {sized}; {length}; {judged}. Change anything with --set, or take a recipe (seqloom recipes ls)"
+
+
+def _of(vocabulary: Vocabulary) -> str:
+    return _SYMBOLS[vocabulary.kind]
