@@ -2,8 +2,10 @@
 
     import seqloom
 
-    seqloom.train({"data": {"builtin": "dates"}}, out="runs/dates")
-    seqloom.load("runs/dates").predict(["le 3 mai 1979"])[0].text
+    seqloom.train(pairs="words.tsv", out="runs/words", minutes=10)
+    seqloom.load("runs/words").predict("namaste", beam=5, nbest=3)[0].text
+    seqloom.evaluate("runs/words").metrics
+    seqloom.explain("runs/words", "namaste").save("map.html")
 
 Importing this package imports neither torch nor anything else that is large.
 """
@@ -13,21 +15,87 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from seqloom.predict import Predictor
+    from collections.abc import Mapping, Sequence
+    from os import PathLike
+
+    from seqloom.interface import Paths, ReadText
+    from seqloom.metrics import Evaluation
+    from seqloom.predict import DrawnPrediction, Predictor
+    from seqloom.recipe import Recipe
     from seqloom.training.session import Outcome
 
-__all__ = ["__version__", "load", "train"]
+__all__ = ["__version__", "evaluate", "explain", "load", "train"]
 
 
-def load(*folders: str, language_model: str | None = None, weight: float = 0.3) -> "Predictor":
-    """Open a trained run, or several as an ensemble; a language model may be fused in with a weight."""
+def load(
+    *folders: "str | PathLike[str]", language_model: "str | PathLike[str] | None" = None, weight: float = 0.3
+) -> "Predictor":
+    """Open a trained run, or several as an ensemble; a language model may be fused in with a weight.
+
+    A run that is a language model itself is opened by `seqloom.language.LanguageModel.load`.
+    """
     from seqloom.predict import Predictor
 
     return Predictor.load(*folders, language_model=language_model, weight=weight)
 
 
-def train(recipe: Any, *, out: str) -> "Outcome":
-    """Train a recipe (a file's path, a mapping or a Recipe) into the run folder `out`; resumes an unfinished run."""
-    from seqloom.training.session import train as train_recipe
+def train(
+    recipe: "str | PathLike[str] | Mapping[str, Any] | Recipe | None" = None,
+    *,
+    out: "str | PathLike[str]",
+    pairs: "Paths | None" = None,
+    text: "Paths | None" = None,
+    validation: "str | PathLike[str] | None" = None,
+    test: "str | PathLike[str] | None" = None,
+    columns: "str | Mapping[str, int | str] | None" = None,
+    images: "str | PathLike[str] | None" = None,
+    settings: "Mapping[str, Any] | None" = None,
+    minutes: float | None = None,
+) -> "Outcome":
+    """Train a model into the run folder `out`; an unfinished run there goes on.
 
-    return train_recipe(recipe, out)
+    recipe: a YAML file, the name of a recipe that comes with seqloom, a mapping or a Recipe. pairs: a table of sources and
+    targets, or several; without a recipe, settings are chosen that fit it. text: plain text, for a language model.
+    validation, test: files to judge by; by default some of the data is held out. columns: which column is what, as in
+    {"source": 2, "target": 1}. images: where the names of image files begin. settings: changes to the recipe, as in
+    {"training.epochs": 5}. minutes: train so long, with as many updates as fit.
+    """
+    from seqloom.interface import train as train_asked
+
+    return train_asked(
+        recipe,
+        out=out,
+        pairs=pairs,
+        text=text,
+        validation=validation,
+        test=test,
+        columns=columns,
+        images=images,
+        settings=settings,
+        minutes=minutes,
+    )
+
+
+def evaluate(
+    run: "str | PathLike[str] | Predictor",
+    pairs: "str | PathLike[str] | None" = None,
+    *,
+    columns: "str | Mapping[str, int | str] | None" = None,
+    beam: int | None = None,
+    metrics: "Sequence[str] | None" = None,
+) -> "Evaluation":
+    """Measure a run, or a loaded predictor, on a file of pairs; without one, on the test split of its recipe."""
+    from seqloom.interface import evaluate as evaluate_run
+
+    return evaluate_run(run, pairs, columns=columns, beam=beam, metrics=metrics)
+
+
+def explain(run: "str | PathLike[str] | Predictor", source: Any, *, beam: int | None = None) -> "DrawnPrediction | ReadText":
+    """Where a model looked while it wrote; of a language model, what it expected at every symbol of a text.
+
+    source: a text, an image file, or a mapping of named sources. The answer draws itself in a notebook, and `save` writes it
+    to a file: .html, .svg, .png or .json, of a language model .html or .json.
+    """
+    from seqloom.interface import explain as explain_source
+
+    return explain_source(run, source, beam=beam)

@@ -1,6 +1,6 @@
 """What a person asks a prediction for, as models read it: texts become symbols, vectors numbers, files a frontend's arrays."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from os import PathLike, fspath
@@ -14,7 +14,7 @@ from seqloom.data.images import ImagePixels, Pixels
 from seqloom.data.media import Frontend, Media, MediaFinder
 from seqloom.data.media_store import StoredFrontend, as_padded
 from seqloom.data.oracles import Positions, Unit
-from seqloom.data.records import INPUT
+from seqloom.data.records import INPUT, abbreviated
 from seqloom.data.vectors import as_text, parse_vector
 from seqloom.data.vocabulary import Encoded, Vocabulary
 from seqloom.errors import DataError, UsageError
@@ -84,6 +84,14 @@ class Reader:
         """The features that training has seen."""
         return frozenset(self._vocabularies[self._texts[0]].features if self._texts else ())
 
+    def examples_of(self, given: Input | Iterable[Input]) -> list[Example]:
+        """Inputs as examples; a single one may stand for itself."""
+        if isinstance(given, str | PathLike | Mapping | Example):
+            return [self.example_of(given, 0)]
+        if not isinstance(given, Iterable):
+            raise UsageError(f"expected a text, a mapping of sources or a list of such inputs, found {_described(given)}")
+        return [self.example_of(one, number) for number, one in enumerate(given)]
+
     def example_of(self, given: Input, number: int) -> Example:
         """An input as an example. number: of the input, from 0."""
         origin = Origin(INPUT, number + 1)
@@ -92,18 +100,22 @@ class Reader:
                 return given
             case Mapping():
                 return self._of_mapping(given, origin)
-            case _:
+            case str() | PathLike():
                 if len(self.sources) > 1:
                     raise UsageError(
                         f"input {origin.line}: this model reads {' and '.join(self.sources)}, found one text. "
                         "Give a mapping with these keys"
                     )
                 return Example({next(iter(self.sources)): fspath(given)}, None, origin)
+            case _:
+                raise UsageError(f"input {origin.line}: expected a text or a mapping of sources, found {_described(given)}")
 
     def _of_mapping(self, given: Mapping[str, Any], origin: Origin) -> Example:
         if set(given) - {"features"} != set(self.sources):
             expected = ", ".join(f"`{name}`" for name in self.sources)
             raise UsageError(f"input {origin.line}: expected the keys {expected} and perhaps `features`, found {sorted(given)}")
+        if nothing := [name for name in self.sources if given[name] is None]:
+            raise UsageError(f"input {origin.line}: expected a text for {nothing[0]}, found None")
         sources = {name: as_text(given[name]) or str(given[name]) for name in self.sources}
         return Example(sources, None, origin, features=_features(given.get("features", ())))
 
@@ -203,6 +215,10 @@ def _vector(text: str, size: int, *, blank: bool) -> Encoded:
     except ValueError as problem:
         raise DataError(f"{problem}. Give as many numbers as the recipe's `data.sources` says") from problem
     return Encoded(vector[None], ("vector",), ((0, len(text)),))
+
+
+def _described(value: object) -> str:
+    return f"{abbreviated(value)} ({type(value).__name__})"
 
 
 def _features(value: object) -> tuple[str, ...]:

@@ -54,15 +54,20 @@ Progress = Callable[[int], None]
 
 @dataclass(frozen=True)
 class Scored:
-    """`log p(y | x)` of a given target: in all, and per symbol, `end` included."""
+    """`log p(y | x)` of a given target: in all, and per symbol, `end` included.
+
+    unknown: the places of the symbols that are not in the vocabulary, from 0; all of them count as one symbol, `unknown`.
+    """
 
     log_prob: float
     symbols: tuple[str, ...]
     log_probs: tuple[float, ...]
+    unknown: tuple[int, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
         """The object that `score --json` prints."""
-        return {"log_prob": self.log_prob, "symbols": list(self.symbols), "log_probs": list(self.log_probs)}
+        body = {"log_prob": self.log_prob, "symbols": list(self.symbols), "log_probs": list(self.log_probs)}
+        return {**body, "unknown": list(self.unknown)}
 
 
 @dataclass(frozen=True)
@@ -85,6 +90,14 @@ class DrawnPrediction(Prediction):
                 pixels = look()
                 pictures[name] = Picture(pixels, named_boxes(self.sources[name], *pixels.shape[:2]))
         return Exhibit(self, pictures, label)
+
+    def save(self, path: str | Path, *, title: str = "") -> Path:
+        """Draw where the model looked, as .html, .svg, .png or .json by the file's ending; return its path."""
+        from seqloom.views import write_map
+
+        return write_map(self.exhibit(), path, title=title)
+
+    __repr__ = Prediction.__repr__
 
     def _repr_html_(self) -> str:
         from seqloom.views import to_fragment
@@ -110,6 +123,8 @@ class Predictor:
         self.recipe: Recipe = models[0].recipe
         self._bridges = {model.recipe.model.bridge.kind: model.recipe.model.bridge for model in models}
         self._copies = _agree_on_copying(models, language_model)
+        # A symbol that no target of the training had is never right.
+        self._never = () if any(model.knows_unknown for model in models) else (UNKNOWN,)
         self._reader = Reader(
             self.recipe.data, self.vocabularies, models[0].frontends, models[0].stepper.grids, tell_apart=self._copies
         )
@@ -153,13 +168,19 @@ class Predictor:
         _require_fusible(language_model, fused, models[0].vocabularies[TARGET], beside=folders[0])
         return cls(models, language_model=fused, weight=weight)
 
+    def __repr__(self) -> str:
+        count = len(self._steppers)
+        several = f", an ensemble of {count}" if count > 1 else ""
+        return f"Predictor({' and '.join(self.recipe.data.sources)} -> target, {self.recipe.search.kind} search{several})"
+
     # --- predicting -------------------------------------------------------------------------------------------------
 
     def predict(
         self,
-        inputs: Sequence[Input],
+        inputs: Input | Iterable[Input],
         *,
         search: Search | None = None,
+        beam: int | None = None,
         nbest: int = 1,
         prefix: str = "",
         batch_size: int = BATCH_SIZE,
@@ -168,18 +189,20 @@ class Predictor:
         oracle_unit: Unit = "symbols",
         progress: Progress = lambda count: None,
     ) -> list[DrawnPrediction]:
-        """The best outputs for each input, in the order of the inputs.
+        """The best outputs for each input, in the order of the inputs: a list, also for a single one.
 
+        inputs: texts (or names of image files), mappings of named sources and perhaps `features`, or a single one of these.
+        beam: beam search of this width, in place of the recipe's search; nbest: so many outputs each, at most the width.
         A result depends neither on its neighbours nor on `nbest`. prefix: what every output must begin with. first: the
         number of the first input in a longer stream: what sampling draws for an input depends on its number alone. A blank
         source has an empty output: no model has learnt what to say to nothing. oracle: for each input, where attention has to
-        look (A10): None, an alignment "0-0 2-1", or per output step a distribution or None; oracle_unit: over what.
+        look: None, an alignment "0-0 2-1", or per output step a distribution or None; oracle_unit: over what.
         """
-        section = search or self.recipe.search
+        section = self._search_section(search, beam)
         if self.vocabularies[TARGET].whole:
             section = ranking_classes(section, nbest)
         _check_nbest(nbest, section)
-        read = [self._reader.read(self._reader.example_of(one, number)) for number, one in enumerate(inputs)]
+        read = [self._reader.read(one) for one in self._reader.examples_of(inputs)]
         told = self._told(oracle, read, oracle_unit)
         forced = self._forced(prefix)
         found: list[list[Hypothesis]] = [[]] * len(read)
@@ -194,6 +217,13 @@ class Predictor:
                 found[index] = ranked
             progress(len(chosen))
         return [self._prediction(one, hypotheses[:nbest]) for one, hypotheses in zip(read, found, strict=True)]
+
+    def _search_section(self, search: Search | None, beam: int | None) -> Search:
+        if beam is None:
+            return search or self.recipe.search
+        if search is not None or beam < 1:
+            raise UsageError(f"beam={beam}: expected a width of 1 or more, and no other search beside it")
+        return Beam.like(self.recipe.search, width=beam)
 
     def predict_stream(
         self, inputs: Iterable[Input], *, oracle: Iterable[Told] | None = None, at_once: int = _CHUNK, **wishes: Any
@@ -259,7 +289,7 @@ class Predictor:
         sources = self._reader.batch(read)
         vocabulary = self.vocabularies[TARGET]
         longest = longest_outputs(section, np.asarray([one.length for one in read], dtype=np.int64))
-        never = [*map(vocabulary.find, section.forbid), *vocabulary.feature_ids]
+        never = [*map(vocabulary.find, section.forbid), *vocabulary.feature_ids, *self._never]
         if vocabulary.whole:  # a class: one symbol, no fewer and no more, and `end`
             section, longest = section.model_copy(update={"minimum_length": 1}), np.full_like(longest, 2)
             never.append(UNKNOWN)
@@ -318,15 +348,15 @@ class Predictor:
     # --- encoding ---------------------------------------------------------------------------------------------------
 
     def encode(
-        self, inputs: Sequence[Input], *, batch_size: int = BATCH_SIZE, progress: Progress = lambda count: None
+        self, inputs: Input | Iterable[Input], *, batch_size: int = BATCH_SIZE, progress: Progress = lambda count: None
     ) -> dict[str, FloatArray]:
-        """The encoder's summary of each input (E9): by the source's name, one vector for all of it, [N, D].
+        """The encoder's summary of each input: by the source's name, one vector for all of it, [N, D].
 
         It is what a decoder starts from; with a bridge `initial` it is all that the decoder ever knows of the source.
         """
         if len(self._steppers) > 1:
             raise UsageError("encodings are those of one model, and this is an ensemble of several. Name one run")
-        read = [self._reader.read(self._reader.example_of(one, number)) for number, one in enumerate(inputs)]
+        read = [self._reader.read(one) for one in self._reader.examples_of(inputs)]
         order = np.argsort([one.length for one in read], kind="stable")
         parts: dict[str, list[FloatArray]] = {}
         for start in range(0, len(order), batch_size):
@@ -361,7 +391,8 @@ class Predictor:
             rows = self._score(batch)
             for index, row, length, labels in zip(chosen, rows, batch.labels.lengths, batch.labels.values, strict=True):
                 symbols = vocabulary.symbols(labels[:length], sources[index].copies)
-                found[index] = Scored(float(row[:length].sum()), symbols, tuple(map(float, row[:length])))
+                unknown = tuple(np.flatnonzero(labels[:length] == UNKNOWN).tolist())
+                found[index] = Scored(float(row[:length].sum()), symbols, tuple(map(float, row[:length])), unknown)
             progress(len(chosen))
         return found
 
@@ -476,10 +507,10 @@ def _check_nbest(nbest: int, section: Search) -> None:
     most = _width(section)
     match section:
         case Beam():
-            remedy = f"the beam is {most} wide. Use a width of {nbest} or more (--beam {nbest})"
+            remedy = f"the beam is {most} wide. Use a width of {nbest} or more (--beam {nbest}; in Python, beam={nbest})"
         case Sample() | Exhaustive():
             remedy = f"the search keeps {most}. Raise its count"
         case _:
-            remedy = "greedy search finds one output. Use beam search (--beam)"
+            remedy = f"greedy search finds one output. Use beam search (--beam {nbest}; in Python, beam={nbest})"
     if not 1 <= nbest <= most:
         raise UsageError(f"{nbest} best outputs were asked for, but {remedy}")

@@ -25,6 +25,10 @@ class Alignment:
     spans: tuple[tuple[int, int], ...]
     grid: tuple[int, int] | None = None
 
+    def __repr__(self) -> str:
+        heads, steps, places = self.weights.shape
+        return f"Alignment({steps} steps over {places} symbols{f', {heads} heads' if heads > 1 else ''})"
+
     @property
     def mean(self) -> FloatArray:
         """The weights averaged over heads, [T, S]."""
@@ -55,6 +59,9 @@ class Candidate:
     finished: bool = True
     probability: float | None = None
 
+    def __repr__(self) -> str:
+        return f"Candidate({self.text!r}, log_prob={self.log_prob:.4g}{'' if self.finished else ', cut off'})"
+
     def as_json(self) -> dict[str, Any]:
         """The candidate as JSON-ready data."""
         return {
@@ -84,6 +91,11 @@ class Prediction:
     fusion_weight: float | None = None
     unknown: tuple[str, ...] = ()
     target: str | None = None
+
+    def __repr__(self) -> str:
+        sources = " | ".join(map(repr, self.sources.values()))
+        others = f", {len(self.alternatives)} alternatives" if self.alternatives else ""
+        return f"Prediction({sources} -> {self.text!r}, log_prob={self.log_prob:.4g}{others})"
 
     @property
     def text(self) -> str:

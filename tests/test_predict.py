@@ -85,7 +85,7 @@ def test_a_shortlist_leaves_out_all_but_the_most_frequent_symbols(tiny_run: Path
     everything = Predictor.load(tiny_run, shortlist=10**6)
     assert_same(everything.predict(WORDS), predictor.predict(WORDS))
     few = Predictor.load(tiny_run, shortlist=2)
-    allowed = {whole.symbol(3), whole.symbol(4), "<end>", "<unknown>"}
+    allowed = {whole.symbol(3), whole.symbol(4), "<end>"}
     assert {token for one in few.predict(WORDS) for token in one.tokens} <= allowed
     with pytest.raises(UsageError, match="not on the shortlist"):
         few.predict(["abc"], prefix=whole.symbol(6))

@@ -1,0 +1,159 @@
+"""What `import seqloom` offers, carried out: training, measuring and explaining as the commands do it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from os import PathLike, fspath
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from seqloom.errors import UsageError
+
+if TYPE_CHECKING:
+    from seqloom.metrics import Evaluation
+    from seqloom.predict import DrawnPrediction, Predictor
+    from seqloom.readings import Reading, Summary
+    from seqloom.recipe import Recipe
+    from seqloom.training.session import Outcome
+
+PathText = str | PathLike[str]
+Paths = PathText | Sequence[PathText]
+"""A file, or several."""
+
+
+def train(
+    recipe: "PathText | Mapping[str, Any] | Recipe | None",
+    *,
+    out: PathText,
+    pairs: Paths | None,
+    text: Paths | None,
+    validation: PathText | None,
+    test: PathText | None,
+    columns: str | Mapping[str, int | str] | None,
+    images: PathText | None,
+    settings: Mapping[str, Any] | None,
+    minutes: float | None,
+) -> "Outcome":
+    """Train a recipe, data without one, or a recipe on one's own data."""
+    from seqloom.cli.choosing import Asked, choose_recipe
+    from seqloom.recipe import Recipe
+    from seqloom.training.session import train as train_recipe
+
+    chosen = recipe
+    if recipe is None or isinstance(recipe, str | PathLike):
+        chosen = choose_recipe(
+            Asked(
+                recipe=None if recipe is None else fspath(recipe),
+                pairs=_listed(pairs, "pairs"),
+                text=_listed(text, "text"),
+                validation=_path(validation),
+                test=_path(test),
+                columns=_columns(columns),
+                images=_path(images),
+                settings=_settings(settings),
+            )
+        )
+    elif any(one is not None for one in (pairs, text, validation, test, columns, images, settings)):
+        raise UsageError("train: a recipe that is given as Python data names its own files and settings. Put them there")
+    if not isinstance(chosen, Recipe | Mapping):
+        raise UsageError(f"train: expected a recipe's file, its name, a mapping or a Recipe, found {type(recipe).__name__}")
+    return train_recipe(chosen, fspath(out), minutes=minutes)
+
+
+def evaluate(
+    run: "PathText | Predictor",
+    pairs: PathText | None,
+    *,
+    columns: str | Mapping[str, int | str] | None,
+    beam: int | None,
+    metrics: Sequence[str] | None,
+) -> "Evaluation":
+    """Measure a model on pairs, as `seqloom evaluate` does."""
+    from seqloom.cli.options import given_examples
+    from seqloom.metrics import evaluate as measure
+
+    predictor = _opened(run)
+    examples = given_examples(predictor, _path(pairs), _columns(columns), to_judge=True)
+    return measure(predictor.items(examples, predictor.predict(examples, beam=beam)), metrics)
+
+
+@dataclass(frozen=True)
+class ReadText:
+    """What a language model expected at every symbol of a text, line by line."""
+
+    readings: "Sequence[Reading]"
+    summary: "Summary"
+
+    def save(self, path: PathText) -> Path:
+        """Write it to a file, .html or .json; return its path."""
+        from seqloom.views.labels import shortened
+        from seqloom.views.texts import require_ending, write_next_symbols
+
+        require_ending(Path(path))
+        title = shortened(self.readings[0].line.text, 60) if self.readings else ""
+        return write_next_symbols(list(self.readings), self.summary, Path(path), title=title)
+
+    def __repr__(self) -> str:
+        return f"ReadText({self.summary.symbols} symbols, {self.summary.bits_per_symbol:.3f} bits per symbol)"
+
+
+def explain(run: "PathText | Predictor", source: Any, *, beam: int | None) -> "DrawnPrediction | ReadText":
+    """What a model looked at, or what a language model expected."""
+    from seqloom.predict import Predictor
+    from seqloom.recipe.sections import Beam
+    from seqloom.runs import RunFolder
+
+    if not isinstance(run, Predictor) and RunFolder.open(Path(run)).recipe.is_language_model:
+        return _read(run, source)
+    predictor = _opened(run)
+    width = beam or (predictor.recipe.search.width if isinstance(predictor.recipe.search, Beam) else 1)
+    if isinstance(source, str) and not source.strip():
+        raise UsageError("explain: the text is empty, so there is nothing to look at. Give the text that the model shall read")
+    found = predictor.predict(source, beam=beam, nbest=width)
+    if len(found) != 1:
+        raise UsageError(f"explain: expected one source, found {len(found)}. Explain them one by one")
+    return found[0]
+
+
+def _read(run: PathText, text: Any) -> ReadText:
+    from seqloom.language import LanguageModel
+    from seqloom.readings import Summary
+
+    if not isinstance(text, str) or not text.strip():
+        raise UsageError(f"explain: expected a text for the language model to read, found {text!r}")
+    model = LanguageModel.load(run)
+    lines = text.replace("\r\n", "\n").removesuffix("\n").split("\n")
+    return ReadText(model.read(lines), Summary.of(model.score(lines)))
+
+
+def _opened(run: "PathText | Predictor") -> "Predictor":
+    from seqloom.predict import Predictor
+
+    return run if isinstance(run, Predictor) else Predictor.load(run)
+
+
+def _listed(files: Paths | None, name: str) -> tuple[str, ...]:
+    if files is None:
+        return ()
+    several = [files] if isinstance(files, str | PathLike) else files
+    if not isinstance(several, Sequence) or not all(isinstance(one, str | PathLike) for one in several):
+        raise UsageError(f"{name}: expected the name of a file or a list of names, found {files!r}")
+    return tuple(map(fspath, several))
+
+
+def _path(path: PathText | None) -> str | None:
+    return None if path is None else fspath(path)
+
+
+def _columns(columns: str | Mapping[str, int | str] | None) -> str | None:
+    """As the command line has them."""
+    return ",".join(f"{name}={column}" for name, column in columns.items()) if isinstance(columns, Mapping) else columns
+
+
+def _settings(settings: Mapping[str, Any] | None) -> tuple[str, ...]:
+    """As `--set` has them: what JSON writes, YAML reads."""
+    import json
+
+    try:
+        return tuple(f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in (settings or {}).items())
+    except TypeError as problem:
+        raise UsageError(f"settings: expected numbers, texts, lists and mappings of them ({problem})") from problem
