@@ -59,7 +59,7 @@ def _run() -> int:
     except KeyboardInterrupt:
         return _complain("interrupted", 130)
     except OSError as problem:
-        return _output_code(problem)
+        return _name_code(problem) if problem.errno == errno.ENAMETOOLONG else _output_code(problem)
     except Exception as problem:
         return _usage_code(problem)
     return code
@@ -76,6 +76,17 @@ def _command() -> int:
             raise leaving.__context__ from None
         raise
     return code if isinstance(code, int) else 0
+
+
+def _name_code(problem: OSError) -> int:
+    """A name that no file can have: a text, most likely, that was pasted where a file is expected."""
+    name = os.fsdecode(problem.filename or "")
+    shown = f"{name[:60]!r}..." if len(name) > 60 else repr(name)
+    return _complain(
+        f"{shown}: expected the name of a file or a folder, found {len(os.fsencode(name))} bytes, more than a name may have. "
+        "Check the path; a text goes where the command takes one, or into a file",
+        3,
+    )
 
 
 def _output_code(problem: OSError) -> int:

@@ -28,7 +28,9 @@ class MissingExtraError(SeqloomError):
     exit_code = 2
 
     def __init__(self, what: str, extra: str) -> None:
-        super().__init__(f"{what} needs the extra '{extra}', which is not installed. Run: pip install 'seqloom[{extra}]'")
+        from seqloom.installation import install_command
+
+        super().__init__(f"{what} needs the extra '{extra}', which is not installed. Run: {install_command(extra)}")
 
 
 class DataError(SeqloomError):

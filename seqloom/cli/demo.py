@@ -10,7 +10,7 @@ import typer
 from seqloom.cli.demo_captions import show_captions
 from seqloom.cli.demo_dates import show_dates
 from seqloom.cli.demo_showing import Showing
-from seqloom.cli.options import Json, open_console, print_json, program, require_torch
+from seqloom.cli.options import Json, next_commands, open_console, print_json, require_torch
 from seqloom.errors import UsageError
 
 if TYPE_CHECKING:
@@ -71,8 +71,7 @@ def demo(
         return
     _tell(shown, seconds)
     typer.echo(f"\nwritten: {report}, {run / 'maps'}/*.html\n\nnext:")
-    for line in shown.next_commands:
-        typer.echo(f"  {line.format(seqloom=program(), run=run)}")
+    typer.echo(next_commands(line.format(run=run) for line in shown.next_commands))
 
 
 def _train(chosen: _Demo, run: Path) -> float:

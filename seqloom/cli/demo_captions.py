@@ -35,10 +35,10 @@ def show_captions(predictor: "Predictor", folder: Path) -> Showing:
         f"(anywhere: {figures['pointing_by_chance']:.2f} %).",
         maps=draw_maps(((one.sources["image"].replace(":", "-"), one) for one, _ in samples), folder),
         next_commands=(
-            "{seqloom} predict {run} scene:12 scene:13",
-            "{seqloom} explain {run} scene:19 --out scene.html",
-            "{seqloom} evaluate {run}",
-            "{seqloom} train --pairs YOUR.tsv --images YOUR_IMAGES --out runs/yours",
+            "predict {run} scene:12 scene:13",
+            "explain {run} scene:19 --out scene.html",
+            "evaluate {run}",
+            "train --pairs YOUR.tsv --images YOUR_IMAGES --out runs/yours",
         ),
     )
 

@@ -28,10 +28,10 @@ def show_dates(predictor: "Predictor", folder: Path) -> Showing:
         f"locale tag, {figures['exact_match_untagged']:.2f} % of {figures['count_untagged']:,} without.",
         maps=draw_maps((("-".join([str(number), *one.features]), one) for number, one in enumerate(shown, start=1)), folder),
         next_commands=(
-            'echo "le 3 mai 1979" | {seqloom} predict {run}',
-            '{seqloom} explain {run} "2009年12月31日" --feature ja --out map.html',
-            "{seqloom} evaluate {run}",
-            "{seqloom} train --pairs YOUR.tsv --out runs/yours",
+            'predict {run} "le 3 mai 1979"',
+            'explain {run} "2009年12月31日" --feature ja --out map.html',
+            "evaluate {run}",
+            "train --pairs YOUR.tsv --out runs/yours",
         ),
     )
 

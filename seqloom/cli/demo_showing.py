@@ -22,7 +22,7 @@ class Sample:
 class Showing:
     """titles: of the columns before output and wanted. sentence: the figures in words. maps: the files that were drawn.
 
-    next_commands: what to try next, with {seqloom} and {run} in them.
+    next_commands: what to try next, behind `seqloom`, with {run} in them.
     """
 
     figures: Mapping[str, float]

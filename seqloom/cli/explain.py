@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from seqloom.cli.options import BeamWidth, Feature, Json, OracleUnit, OracleUnitOption, print_json
+from seqloom.cli.options import BeamWidth, Feature, Json, OracleUnit, OracleUnitOption, is_there, named_sources, print_json
 from seqloom.errors import UsageError
 
 if TYPE_CHECKING:
@@ -15,14 +15,12 @@ if TYPE_CHECKING:
 
 
 def explain(
-    runs: Annotated[
-        list[str], typer.Argument(metavar="RUN...", help="A run folder; several are shown beside each other, to compare them.")
-    ],
-    text: Annotated[
-        str,
+    words: Annotated[
+        list[str],
         typer.Argument(
-            metavar="TEXT",
-            help="The source: text, or an image file; several as a JSON object. The text itself for a language model.",
+            metavar="RUN... TEXT",
+            help="A run folder; several are shown beside each other, to compare them. Then the source: text, or an image file; "
+            "several as a JSON object. The text itself for a language model.",
         ),
     ],
     out: Annotated[Path, typer.Option("--out", metavar="FILE", help="Where to write: .html, .svg, .png or .json.")] = Path(
@@ -62,6 +60,7 @@ def explain(
     """
     from seqloom.cli.texts import is_text_run
 
+    runs, text = _parted(words)
     if any(is_text_run(run) for run in runs):
         if len(runs) > 1:
             raise UsageError("runs beside each other have to read a source, and a language model reads none. Explain it alone")
@@ -77,29 +76,26 @@ def explain(
     _explain_source(runs, text, feature or [], out, beam, {"oracle": told, "oracle_unit": oracle_unit.value}, json=json)
 
 
-def _source(names: list[str], text: str, features: list[str]) -> dict[str, Any]:
-    """The one source, or several given as JSON, as a predictor of sources of these names takes them."""
-    import json
+def _parted(words: list[str]) -> tuple[list[str], str]:
+    """The runs, and the text that stands behind them."""
+    from seqloom.runs import RunFolder
 
-    if len(names) == 1:
-        return {names[0]: text, "features": features}
-    try:
-        given = json.loads(text)
-    except ValueError:
-        given = None
-    if not isinstance(given, dict):
+    *runs, text = words
+    if not runs:
+        RunFolder.open(Path(text))  # what is not a run is refused first
         raise UsageError(
-            f"this run reads {' and '.join(names)}. Give a JSON object with these keys, as in "
-            f"'{{{', '.join(f'{json.dumps(name)}: ...' for name in names)}}}'"
+            f'explain: say what to look at, behind the run: a text, or an image file. As in: explain {text} "a text"'
         )
-    return {**given, "features": features} if features else given
+    if not text.strip():
+        raise UsageError("explain: the text is empty, so there is nothing to look at. Give the text that the model shall read")
+    return runs, text
 
 
 def _entries(oracle: str) -> "list[Entry]":
     """What is told about the one input: an alignment or a list as it stands, or the entries of a file."""
     from seqloom.data.oracles import parse_entry, read_oracle
 
-    if not Path(oracle).exists() and (oracle.lstrip().startswith("[") or set(oracle) <= set("0123456789- ")):
+    if not is_there(oracle) and (oracle.lstrip().startswith("[") or set(oracle) <= set("0123456789- ")):
         return [parse_entry(oracle, "--oracle")]
     return list(read_oracle(oracle))
 
@@ -148,7 +144,7 @@ def _exhibit(
     predictor = Predictor.load(run)
     search = choose_search(predictor.recipe.search, beam={"width": beam})
     nbest = search.width if isinstance(search, Beam) else 1
-    source = _source(list(predictor.recipe.data.sources), text, features)
+    source = named_sources(list(predictor.recipe.data.sources), text) | ({"features": features} if features else {})
     [prediction] = predictor.predict([source], search=search, nbest=nbest, **wishes)
     return prediction.exhibit(label=f"{run}: {bridge_words(predictor.recipe)}" if labelled else "")
 

@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from seqloom.recipe.sections import Columns, Data, Files
 
 _PIPE_WIDTH = 160
+CUT_OFF = " …"
+"""What stands behind an output that reached its longest length before it came to an end."""
 
 Run = Annotated[str, typer.Argument(metavar="RUN", help="A run folder.")]
 BeamWidth = Annotated[
@@ -101,11 +103,42 @@ OracleUnitOption = Annotated[
 
 def split_places(places: list[str]) -> tuple[list[str], list[str]]:
     """The runs, one or several, and what is named after them."""
-    count = next((number for number, place in enumerate(places) if number and not Path(place).is_dir()), len(places))
+    count = next((number for number, place in enumerate(places) if number and not _is_folder(place)), len(places))
     for place in places[1:count]:
         if not (Path(place) / "run.json").exists():
             raise DataError(f"{place}: expected a file to read or a run folder, found another folder. Name the files in it")
     return places[:count], places[count:]
+
+
+def _is_folder(place: str) -> bool:
+    try:
+        return place != "" and Path(place).is_dir()  # an empty text is no folder, though an empty path is
+    except OSError:  # a text that is longer than any name may be
+        return False
+
+
+def is_there(place: str) -> bool:
+    """Whether a file or a folder has this name; a text that is longer than any name may be is none."""
+    try:
+        return place != "" and Path(place).exists()
+    except OSError:
+        return False
+
+
+def named_sources(names: Sequence[str], text: str) -> dict[str, Any]:
+    """The one source as it was typed, or several, typed as a JSON object, by their names."""
+    if len(names) == 1:
+        return {names[0]: text}
+    try:
+        given = json.loads(text)
+    except ValueError:
+        given = None
+    if not isinstance(given, dict):
+        raise UsageError(
+            f"this run reads {' and '.join(names)}. Give a JSON object with these keys, as in "
+            f"'{{{', '.join(f'{json.dumps(name)}: ...' for name in names)}}}'"
+        )
+    return given
 
 
 def open_predictor(
@@ -249,15 +282,20 @@ def given_examples(
     format: str | None = None,
     *,
     to_judge: bool = False,
+    empty_targets: bool = False,
 ) -> "list[Example]":
     """Pairs to measure a model on: those of a file, read as the recipe reads its own, or the recipe's test split.
 
-    to_judge: where the recipe says so, examples with equal sources become one with several right targets. Features that
+    to_judge: where the recipe says so, examples with equal sources become one with several right targets. empty_targets: a
+    target may be empty. Features that
     training never saw count as absent, as they do in validation; standard error says how many.
     """
     from seqloom.data.examples import grouped
 
-    examples = _test_split(predictor) if file is None else _pairs_of(predictor, file, columns, parse_format(format))
+    if file is None:
+        examples = _test_split(predictor)
+    else:
+        examples = _pairs_of(predictor, file, columns, parse_format(format), empty_targets=empty_targets)
     if to_judge and predictor.recipe.data.groups_references:
         examples = grouped(examples)
     tolerated = predictor.tolerant(examples)
@@ -277,7 +315,9 @@ def _test_split(predictor: "Predictor") -> "list[Example]":
     return examples
 
 
-def _pairs_of(predictor: "Predictor", file: str, columns: str | None, chosen: "Format") -> "list[Example]":
+def _pairs_of(
+    predictor: "Predictor", file: str, columns: str | None, chosen: "Format", *, empty_targets: bool
+) -> "list[Example]":
     from seqloom.data.examples import read_examples
     from seqloom.data.formats import ending_format
 
@@ -285,7 +325,8 @@ def _pairs_of(predictor: "Predictor", file: str, columns: str | None, chosen: "F
     own = "tsv" if data.format == "text" or data.builtin else data.format
     known = not isinstance(files, str) or ending_format(files) is not None
     kind = own if chosen == "auto" and not known else chosen
-    examples = list(read_examples(files, format=kind, columns=data.columns, sources=data.sources))
+    stream = read_examples(files, format=kind, columns=data.columns, sources=data.sources, empty_targets=empty_targets)
+    examples = list(stream)
     if not examples:
         raise DataError(f"{file}: holds no examples. Give a file with at least one pair")
     return examples
@@ -317,11 +358,18 @@ def progress_bar(what: str, total: int | None) -> Iterator[Callable[[int], None]
         yield lambda count: progress.update(task, advance=count)
 
 
-def program() -> str:
-    """What to type to call this program again: its name if the shell finds it, else the path it was called by."""
+def next_commands(commands: Iterable[str]) -> str:
+    """What one might type next, a line each. commands: what stands behind `seqloom`.
+
+    If the shell does not find the program, the first line is what makes it; where nothing does, its path is shown.
+    """
     import shutil
 
-    return "seqloom" if shutil.which("seqloom") else sys.argv[0]
+    from seqloom.installation import activation
+
+    first = activation()
+    program = "seqloom" if first is not None or shutil.which("seqloom") else sys.argv[0]
+    return "\n".join(f"  {line}" for line in (*([first] if first else []), *(f"{program} {one}" for one in commands)))
 
 
 def require_torch(what: str) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from seqloom.cli.options import (
+    CUT_OFF,
     BatchSize,
     ColumnsOption,
     Feature,
@@ -29,13 +30,14 @@ from seqloom.cli.options import (
     split_places,
     with_columns,
 )
-from seqloom.cli.searching import choose_search
+from seqloom.cli.searching import SearchKind, choose_search
+from seqloom.cli.typed import typed_texts
 from seqloom.cli.unknown import UnknownSymbols
-from seqloom.errors import DataError, UsageError
+from seqloom.errors import UsageError
 
 if TYPE_CHECKING:
     from seqloom.data.examples import Example
-    from seqloom.predictions import Prediction
+    from seqloom.predictions import Candidate, Prediction
     from seqloom.recipe.sections import Data
 
 
@@ -43,11 +45,19 @@ def predict(
     places: Annotated[
         list[str],
         typer.Argument(
-            metavar="RUN... [FILE...|-]",
-            help="One run, or several as an ensemble; then the input, by default standard input. "
-            "For a run that reads images: the files themselves.",
+            metavar="RUN... [FILE...|TEXT...|-]",
+            help="One run, or several as an ensemble; then the input: a file, texts as they are, or - for standard input, "
+            "which is the default. For a run that reads images: the files themselves.",
         ),
     ],
+    kind: Annotated[
+        SearchKind | None,
+        typer.Option(
+            "--search",
+            metavar="greedy|beam|sample|exhaustive",
+            help="Instead of the recipe's search. exhaustive: every possible output, for tiny vocabularies.",
+        ),
+    ] = None,
     beam: Annotated[
         int | None, typer.Option("--beam", metavar="N", min=1, help="Beam search of this width; 1 is greedy.")
     ] = None,
@@ -108,7 +118,8 @@ def predict(
     r"""Write the best output for every line or record of input.
 
     Examples:
-        echo "le 3 mai 1979" | seqloom predict runs/demo
+        seqloom predict runs/demo "le 3 mai 1979" "3 mai"
+        seqloom predict runs/demo dates.txt
         seqloom predict runs/words pairs.tsv
         seqloom predict runs/demo table.tsv --columns source=1,features=2
         seqloom predict runs/a runs/b input.txt --beam 10 --nbest 3 --json
@@ -117,6 +128,9 @@ def predict(
         seqloom predict runs/words input.txt --oracle alignments.txt --oracle-unit words
         seqloom predict runs/captions *.jpg
         seqloom predict runs/scenes scene:12 scene:13
+
+    What is not the name of a file is taken as the text itself. An output that reached its longest length before it ended has
+    " …" behind it.
 
     With --nbest above 1, plain output has columns: line number, rank, score (of a class its probability), text. CSV, JSON lines
     and Parquet are known by their ending. In other files a whole line is the source, unless --columns names tab-separated
@@ -134,11 +148,12 @@ def predict(
     from seqloom.data.oracles import read_oracle
 
     runs, rest = split_places(places)
-    given = _given(rest)
     most = nbest or sample or 1
     predictor = open_predictor(runs, fuse, weight, precision=precision, shortlist=shortlist)
     search = choose_search(
         predictor.recipe.search,
+        kind=kind,
+        nbest=nbest,
         beam={"width": beam, "length_power": length_power, "coverage": coverage},
         sample={"count": sample, "temperature": temperature, "top_k": top_k, "top_p": top_p, "seed": seed},
         common={
@@ -148,7 +163,9 @@ def predict(
             "forbid": tuple(forbid) if forbid else None,
         },
     )
-    examples = _with_features(_examples(predictor.recipe.data, given, columns, format), feature)
+    data, given = predictor.recipe.data, rest or ["-"]
+    texts = typed_texts(data, given, columns or format)
+    examples = _with_features(texts if texts is not None else _examples(data, given, columns, format), feature)
     entries = None if oracle is None else read_oracle(oracle)
     with progress_bar("predicting", None) as advance, _attention_file(attention) as kept:
         wishes: dict[str, Any] = {
@@ -180,16 +197,6 @@ def _with_features(examples: "Iterator[Example]", features: list[str] | None) ->
 
     for example in examples:
         yield replace(example, features=(*example.features, *features)) if features else example
-
-
-def _given(places: list[str]) -> list[str]:
-    """The input: files that are there, or `-`."""
-    from seqloom.data.media import DRAWN
-
-    for place in places:
-        if place != "-" and not place.startswith(DRAWN) and not Path(place).exists():
-            raise DataError(f"{place}: expected a file to read or a run folder, found nothing there. Check the path")
-    return places or ["-"]
 
 
 def _examples(data: "Data", given: list[str], columns: str | None, format: str | None) -> "Iterator[Example]":
@@ -225,11 +232,15 @@ def _print(prediction: "Prediction", number: int, nbest: int, *, beside: bool) -
     """Print the outputs. beside: with the target, if there is one."""
     target = f"\t{_one_line(prediction.target)}" if beside and prediction.target is not None else ""
     if nbest == 1:
-        sys.stdout.write(f"{_one_line(prediction.text)}{target}\n")
+        sys.stdout.write(f"{_shown(prediction.best)}{target}\n")
         return
     for rank, candidate in enumerate(prediction.candidates, start=1):
         worth = candidate.score if candidate.probability is None else candidate.probability
-        sys.stdout.write(f"{number + 1}\t{rank}\t{worth:.4f}\t{_one_line(candidate.text)}{target}\n")
+        sys.stdout.write(f"{number + 1}\t{rank}\t{worth:.4f}\t{_shown(candidate)}{target}\n")
+
+
+def _shown(candidate: "Candidate") -> str:
+    return _one_line(candidate.text) + ("" if candidate.finished else CUT_OFF)
 
 
 def _one_line(text: str) -> str:

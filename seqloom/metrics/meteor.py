@@ -15,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
+from seqloom.errors import MissingExtraError
 from seqloom.metrics.captions import WORDS, Captions
 from seqloom.metrics.sums import Measure, NotComputedError, Table
 
@@ -32,7 +33,7 @@ _STAGES = np.array([1.0, 0.6, 0.8, 0.6])
 def absence() -> str:
     """Why METEOR cannot be computed on this machine, and what to do; empty if it can."""
     if _jar() is None:
-        return "METEOR needs the extra 'captions', which is not installed. Run: pip install 'seqloom[captions]'"
+        return str(MissingExtraError("METEOR", "captions"))
     if shutil.which("java") is None:
         return "METEOR 1.5 is a Java program, and there is no `java` to run it. Install a Java runtime, version 8 or later"
     return ""

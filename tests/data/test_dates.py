@@ -15,6 +15,7 @@ from babel.dates import format_date
 from seqloom.data.builtin import dates
 from seqloom.data.examples import Example, Origin
 from seqloom.errors import MissingExtraError
+from seqloom.installation import install_command
 
 LEAP_YEAR = [date(2024, 1, 1) + timedelta(days=index) for index in range(366)]
 
@@ -185,7 +186,7 @@ def test_without_babel_the_extra_is_named(without_library: Callable[[str], None]
     with pytest.raises(MissingExtraError) as caught:
         next(dates.examples("test"))
     assert str(caught.value) == (
-        "The built-in task dates needs the extra 'dates', which is not installed. Run: pip install 'seqloom[dates]'"
+        "The built-in task dates needs the extra 'dates', which is not installed. Run: " + install_command("dates")
     )
 
 

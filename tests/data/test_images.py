@@ -20,6 +20,7 @@ from seqloom.data import images
 from seqloom.data.images import ImagePixels, ImageProblem, check_header, open_image
 from seqloom.data.media import Media
 from seqloom.errors import MissingExtraError
+from seqloom.installation import install_command
 
 RED, GREEN, BLUE, WHITE = (255, 0, 0), (0, 255, 0), (0, 0, 255), (255, 255, 255)
 
@@ -348,7 +349,7 @@ def test_without_pillow_the_extra_is_named(without_library: Callable[[str], None
         with pytest.raises(MissingExtraError) as caught:
             look(file_of("a.png", b""))
         assert str(caught.value) == (
-            "Reading pictures needs the extra 'images', which is not installed. Run: pip install 'seqloom[images]'"
+            "Reading pictures needs the extra 'images', which is not installed. Run: " + install_command("images")
         )
 
 

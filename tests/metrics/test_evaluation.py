@@ -13,6 +13,7 @@ import sacrebleu
 from metrics.items import QUICK, item, noisy_items
 from seqloom.classes import Confusion
 from seqloom.errors import DataError, MissingExtraError, UsageError
+from seqloom.installation import install_command
 from seqloom.metrics import (
     ALL,
     CAPTIONS,
@@ -251,7 +252,7 @@ def test_a_missing_library_names_the_extra(name: str, library: str, without_libr
     with pytest.raises(MissingExtraError) as caught:
         metric(name, item("a", "a"))
     assert str(caught.value) == (
-        "Computing metrics needs the extra 'metrics', which is not installed. Run: pip install 'seqloom[metrics]'"
+        "Computing metrics needs the extra 'metrics', which is not installed. Run: " + install_command("metrics")
     )
     assert metric("exact_match", item("a", "a")) == 100.0
 

@@ -9,6 +9,7 @@ import pytest
 
 from metrics.items import item
 from seqloom.errors import UsageError
+from seqloom.installation import install_command
 from seqloom.metrics import CAPTIONS, absence, evaluate, intervals, meteor, sentence_scores
 
 ITEMS = [
@@ -110,7 +111,7 @@ def test_without_java_the_metric_is_absent_and_says_why(tmp_path: Path, monkeypa
 
 def test_without_the_extra_the_metric_is_absent_and_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(meteor, "find_spec", lambda name: None)
-    assert reason() == "METEOR needs the extra 'captions', which is not installed. Run: pip install 'seqloom[captions]'"
+    assert reason() == "METEOR needs the extra 'captions', which is not installed. Run: " + install_command("captions")
 
 
 def test_a_program_that_fails_is_quoted(java: Install) -> None:

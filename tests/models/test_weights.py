@@ -1,5 +1,7 @@
 """Weights as named arrays, and devices."""
 
+from fnmatch import fnmatch
+
 import numpy as np
 import pytest
 
@@ -83,3 +85,27 @@ def test_a_device_that_is_not_there_is_refused_with_what_there_is(monkeypatch: p
     with pytest.raises(RecipeError, match=r"cuda is not available here\. Available: cpu"):
         choose_device("cuda")
     assert choose_device("auto").type == choose_device("cpu").type == "cpu"
+
+
+DOCUMENTED = (
+    *(f"encoders.*.{part}" for part in ("embedding.weight", "forwards.*", "backwards.*", "layers.*", "norm.*", "network.*")),
+    *(f"encoders.*.{part}" for part in ("project.*", "rows", "columns", "dense.*")),
+    *(f"decoder.{part}" for part in ("embedding.weight", "cells.*", "combine.weight", "layers.*", "norm.*", "from_context.*")),
+    *(f"decoder.output.{part}" for part in ("weight", "attended", "bias")),
+    *(f"decoder.bridge.{part}" for part in ("first.leaves.*", "attentions.*", "gate.*", "norms.*", "layers.*")),
+    "decoder.copying.gate.*",
+)
+"""How the names of docs/weights.md begin."""
+
+
+def test_all_names_are_documented() -> None:
+    names = {name for architecture in ARCHITECTURES.values() for name in weight_arrays(model_of(architecture))}
+    assert [name for name in names if not any(fnmatch(name, one) for one in DOCUMENTED)] == []
+
+
+def test_the_gates_of_an_lstm_are_forget_write_output_candidate() -> None:
+    arrays = weight_arrays(model_of(ARCHITECTURES["lstm-bahdanau-2_layers"]))
+    bias, matrix = arrays["decoder.cells.0.inputs.0.bias"], arrays["decoder.cells.0.recurrent.weight"]
+    assert matrix.shape == (4 * matrix.shape[1], matrix.shape[1])
+    assert bias.shape == (len(matrix),)
+    assert "decoder.bridge.first.leaves.3.0.weight" in arrays

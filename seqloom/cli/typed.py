@@ -1,0 +1,64 @@
+"""Texts that are typed where a command takes files: what is no file, and does not look like one, is the text itself."""
+
+from pathlib import PurePath
+from typing import TYPE_CHECKING
+
+import typer
+
+from seqloom.cli.options import is_there, named_sources
+from seqloom.errors import DataError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from seqloom.data.examples import Example
+    from seqloom.recipe.sections import Data
+
+_PICTURES = (".jpg", ".jpeg", ".png", ".gif", ".webp", ".bmp", ".tif", ".tiff")
+_OTHERS = (".wav", ".flac", ".mp3", ".ogg", ".mp4", ".avi", ".mov", ".mkv", ".zip", ".tar", ".yaml", ".yml", ".md", ".html")
+"""Of files that people have beside tables of text."""
+
+
+def typed_texts(data: "Data", given: "Sequence[str]", reading: str | None) -> "Iterator[Example] | None":
+    """The texts that were typed, as examples; None if files were named, or standard input.
+
+    reading: what was said of how a file is to be read, which goes with files only.
+    """
+    from seqloom.data.media import DRAWN
+
+    absent = [place for place in given if place != "-" and not place.startswith(DRAWN) and not is_there(place)]
+    if not absent:
+        return None
+    if data.file_sources and len(data.sources) == 1:
+        raise DataError(f"{absent[0]}: expected a file to read or a run folder, found nothing there. Check the path")
+    named = [place for place in absent if _looks_like_a_file(place)]
+    if named or len(absent) < len(given):
+        raise DataError(
+            f"{(named or absent)[0]}: expected a file to read, a run folder or a text, found nothing of that name. "
+            "Check the path; a text that looks like one goes through standard input: echo TEXT | seqloom predict RUN"
+        )
+    if reading is not None:
+        raise UsageError(f"--columns and --format say how to read a file, and there is no file {absent[0]!r}. Check the path")
+    for text in absent:
+        if not any(character.isspace() for character in text):  # what has a space in it is hardly meant as a name
+            typer.echo(f"seqloom: no file is called {text}: it is read as a text", err=True)
+    return _examples(list(data.sources), absent)
+
+
+def _looks_like_a_file(place: str) -> bool:
+    """Whether it has the ending of a file, or, without any space, folders before it."""
+    from seqloom.data.formats import ending_format
+
+    if ending_format(place) is not None or PurePath(place).suffix.lower() in (*_PICTURES, *_OTHERS):
+        return True
+    return "/" in place and not any(character.isspace() for character in place)
+
+
+def _examples(names: list[str], texts: "Sequence[str]") -> "Iterator[Example]":
+    from seqloom.data.records import INPUT, Example, Origin
+
+    for number, text in enumerate(texts, start=1):
+        given = named_sources(names, text)
+        if set(given) != set(names):
+            raise UsageError(f"expected the keys {', '.join(names)}, found {', '.join(given)}: {text}")
+        yield Example({name: str(given[name]) for name in names}, None, Origin(INPUT, number))
