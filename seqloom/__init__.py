@@ -16,7 +16,7 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from os import PathLike
+    from pathlib import Path
 
     from seqloom.interface import Paths, ReadText
     from seqloom.metrics import Evaluation
@@ -27,9 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["__version__", "evaluate", "explain", "load", "train"]
 
 
-def load(
-    *folders: "str | PathLike[str]", language_model: "str | PathLike[str] | None" = None, weight: float = 0.3
-) -> "Predictor":
+def load(*folders: "str | Path", language_model: "str | Path | None" = None, weight: float = 0.3) -> "Predictor":
     """Open a trained run, or several as an ensemble; a language model may be fused in with a weight.
 
     A run that is a language model itself is opened by `seqloom.language.LanguageModel.load`.
@@ -40,15 +38,15 @@ def load(
 
 
 def train(
-    recipe: "str | PathLike[str] | Mapping[str, Any] | Recipe | None" = None,
+    recipe: "str | Path | Mapping[str, Any] | Recipe | None" = None,
     *,
-    out: "str | PathLike[str]",
+    out: "str | Path",
     pairs: "Paths | None" = None,
     text: "Paths | None" = None,
-    validation: "str | PathLike[str] | None" = None,
-    test: "str | PathLike[str] | None" = None,
+    validation: "str | Path | None" = None,
+    test: "str | Path | None" = None,
     columns: "str | Mapping[str, int | str] | None" = None,
-    images: "str | PathLike[str] | None" = None,
+    images: "str | Path | None" = None,
     settings: "Mapping[str, Any] | None" = None,
     minutes: float | None = None,
 ) -> "Outcome":
@@ -77,8 +75,8 @@ def train(
 
 
 def evaluate(
-    run: "str | PathLike[str] | Predictor",
-    pairs: "str | PathLike[str] | None" = None,
+    run: "str | Path | Predictor",
+    pairs: "str | Path | None" = None,
     *,
     columns: "str | Mapping[str, int | str] | None" = None,
     beam: int | None = None,
@@ -90,7 +88,7 @@ def evaluate(
     return evaluate_run(run, pairs, columns=columns, beam=beam, metrics=metrics)
 
 
-def explain(run: "str | PathLike[str] | Predictor", source: Any, *, beam: int | None = None) -> "DrawnPrediction | ReadText":
+def explain(run: "str | Path | Predictor", source: Any, *, beam: int | None = None) -> "DrawnPrediction | ReadText":
     """Where a model looked while it wrote; of a language model, what it expected at every symbol of a text.
 
     source: a text, an image file, or a mapping of named sources. The answer draws itself in a notebook, and `save` writes it

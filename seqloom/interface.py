@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +14,7 @@ if TYPE_CHECKING:
     from seqloom.recipe import Recipe
     from seqloom.training.session import Outcome
 
-PathText = str | PathLike[str]
+PathText = str | Path
 Paths = PathText | Sequence[PathText]
 """A file, or several."""
 
@@ -39,10 +38,10 @@ def train(
     from seqloom.training.session import train as train_recipe
 
     chosen = recipe
-    if recipe is None or isinstance(recipe, str | PathLike):
+    if recipe is None or isinstance(recipe, str | Path):
         chosen = choose_recipe(
             Asked(
-                recipe=None if recipe is None else fspath(recipe),
+                recipe=None if recipe is None else str(recipe),
                 pairs=_listed(pairs, "pairs"),
                 text=_listed(text, "text"),
                 validation=_path(validation),
@@ -56,7 +55,7 @@ def train(
         raise UsageError("train: a recipe that is given as Python data names its own files and settings. Put them there")
     if not isinstance(chosen, Recipe | Mapping):
         raise UsageError(f"train: expected a recipe's file, its name, a mapping or a Recipe, found {type(recipe).__name__}")
-    return train_recipe(chosen, fspath(out), minutes=minutes)
+    return train_recipe(chosen, str(out), minutes=minutes)
 
 
 def evaluate(
@@ -134,14 +133,14 @@ def _opened(run: "PathText | Predictor") -> "Predictor":
 def _listed(files: Paths | None, name: str) -> tuple[str, ...]:
     if files is None:
         return ()
-    several = [files] if isinstance(files, str | PathLike) else files
-    if not isinstance(several, Sequence) or not all(isinstance(one, str | PathLike) for one in several):
+    several: object = [files] if isinstance(files, str | Path) else files
+    if not isinstance(several, Sequence) or not all(isinstance(one, str | Path) for one in several):
         raise UsageError(f"{name}: expected the name of a file or a list of names, found {files!r}")
-    return tuple(map(fspath, several))
+    return tuple(map(str, several))
 
 
 def _path(path: PathText | None) -> str | None:
-    return None if path is None else fspath(path)
+    return None if path is None else str(path)
 
 
 def _columns(columns: str | Mapping[str, int | str] | None) -> str | None:

@@ -114,7 +114,7 @@ def test_aligned_files_are_named_with_a_comma_between(seqloom: Seqloom, here: Pa
 def test_score_prints_probabilities_then_a_summary(seqloom: Seqloom, tiny_run: Path, here: Path) -> None:
     (here / "pairs.tsv").write_text("abc\tABC\t\nhead\tHEAD\t\n")
     *rows, last = seqloom("score", tiny_run, "pairs.tsv", "--json").objects
-    assert [set(row) for row in rows] == [{"log_prob", "symbols", "log_probs"}] * 2
+    assert [set(row) for row in rows] == [{"line", "log_prob", "symbols", "log_probs", "unknown"}] * 2
     assert rows[0]["symbols"] == ["A", "B", "C", "<end>"]
     assert rows[0]["log_prob"] == pytest.approx(sum(rows[0]["log_probs"]))
     summary = last["summary"]

@@ -155,7 +155,7 @@ def test_what_cannot_be_fused_says_what_to_train(seqloom: Seqloom, tiny_run: Pat
 
 
 MISTAKES = [
-    (["nosuch.txt"], 3, "nosuch.txt: expected a file to read or a run folder"),
+    (["nosuch.txt"], 3, "nosuch.txt: expected a file to read, a run folder or a text"),
     (["--nbest", 9], 2, "--beam 9"),
     (["--beam", 2, "--sample", 2], 2, "exclude each other"),
     (["--top-k", 3], 2, "--sample N"),

@@ -51,7 +51,7 @@ def test_pairs_in_any_format_train_and_predict(seqloom: Seqloom, here: Path, end
     assert (body["run"], body["step"], body["metric"]) == ("run", 2, "cer")
     assert body["finished"]
     assert "validation at step 2" in answer.err
-    assert "seqloom predict run FILE" in answer.err
+    assert 'seqloom predict run "some text"' in answer.err
     assert "\x1b" not in answer.err
     assert seqloom("predict", "run", given="abc\n").code == 0
 
@@ -93,13 +93,13 @@ MISTAKES: list[tuple[list[str], int, str]] = [
     (["--pairs", "w.tsv", "--columns", "source=\u00b2", "--out", "run"], 3, "named '\u00b2'"),
     (["--pairs", "w.tsv", "--set", "search.forbid=[Q]", "--out", "run"], 2, "search.forbid: the symbol 'Q' is not in"),
     (["--source", "w.tsv", "--out", "run"], 2, "--source and --target go together"),
-    (["dates", "--pairs", "w.tsv", "--out", "run"], 2, "either a recipe or data"),
-    (["--out", "run"], 2, "either a recipe or data"),
+    (["text", "--pairs", "w.tsv", "--out", "run"], 2, "reads plain text. Give it with --text"),
+    (["--out", "run"], 2, "give a recipe, data"),
     (["dates", "--columns", "source=1", "--out", "run"], 2, "data.columns"),
     (["dates", "--validation", "w.tsv", "--out", "run"], 2, "a recipe names its own files"),
     (["nosuch", "--out", "run"], 2, "neither a file nor a recipe"),
     (["nosuch.yaml", "--out", "run"], 2, "there is no such file"),
-    (["transliteration", "--out", "run"], 3, "train.tsv: expected a data file, found nothing"),
+    (["transliteration", "--out", "run"], 2, "needs your data, and here is no train.tsv"),
 ]
 
 

@@ -99,7 +99,8 @@ DOCUMENTED = (
 
 
 def test_all_names_are_documented() -> None:
-    names = {name for architecture in ARCHITECTURES.values() for name in weight_arrays(model_of(architecture))}
+    every = {name for architecture in ARCHITECTURES.values() for name in weight_arrays(model_of(architecture))}
+    names = {name for name in every if ".look." not in name}  # but for the grids that only these tests have
     assert [name for name in names if not any(fnmatch(name, one) for one in DOCUMENTED)] == []
 
 

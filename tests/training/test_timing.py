@@ -59,7 +59,7 @@ def quick(tiny_recipe: dict[str, Any]) -> dict[str, Any]:
 def test_a_run_of_some_minutes_goes_on_as_it_was_begun(
     quick: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pace = Pace(update=0.2, validation=0.1, steps_per_epoch=3)
+    pace = Pace(update=0.2, validation=0.1, steps_per_epoch=1)
     monkeypatch.setattr(session, "measure_pace", lambda *_, **__: pace)
     first = train(quick, tmp_path / "run", minutes=0.02)
     run = RunFolder.open(tmp_path / "run")
