@@ -25,7 +25,7 @@ from seqloom.predictions import Candidate, FloatArray, Prediction
 from seqloom.processor import InferencePrecision
 from seqloom.recipe import Recipe
 from seqloom.recipe.sections import TARGET, Beam, Exhaustive, LookingBridge, Sample, Search
-from seqloom.search.classes import each_once, ranking_classes
+from seqloom.search.classes import ClassHypothesis, WatchedStepper, ranking_classes
 from seqloom.search.contracts import Hypothesis, State, Stepper
 from seqloom.search.dispatch import run
 from seqloom.search.ensembles import Ensemble, EnsembleState
@@ -307,8 +307,10 @@ class Predictor:
         width = max((len(row) for steps in told for row in steps.values()), default=0)
         oracle = Oracle.of(told, width=max(width, sources[name].values.shape[1]), limits=limits)
         start = self._start(sources, len(read), {} if oracle is None else {name: oracle})
-        found = run(self._combined, start, section, request)
-        return [each_once(hypotheses) for hypotheses in found] if vocabulary.whole else found
+        if not vocabulary.whole:
+            return run(self._combined, start, section, request)
+        watched = WatchedStepper(self._combined, never)
+        return watched.each_once(run(watched, start, section, request))
 
     def _start(self, sources: Mapping[str, Padded], count: int, oracle: Mapping[str, Oracle]) -> State:
         states = tuple(stepper.start(sources, count, oracle) for stepper in self._steppers)
@@ -342,7 +344,7 @@ class Predictor:
             log_probs=tuple(float(one) for one in hypothesis.log_probs),
             alignment=alignment,
             finished=hypothesis.finished,
-            probability=float(np.exp(hypothesis.log_probs[0])) if vocabulary.whole else None,
+            probability=hypothesis.probability if isinstance(hypothesis, ClassHypothesis) else None,
         )
 
     # --- encoding ---------------------------------------------------------------------------------------------------

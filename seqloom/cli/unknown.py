@@ -30,10 +30,12 @@ class UnknownSymbols:
         if not self._pieces:
             return
         shown = ", ".join(f"{piece!r} ({count:,})" for piece, count in self._pieces.most_common(_SHOWN))
-        more = f" and {len(self._pieces) - _SHOWN:,} others" if len(self._pieces) > _SHOWN else ""
+        left = len(self._pieces) - _SHOWN
+        more = f" and {left:,} other{'s' if left > 1 else ''}" if left > 0 else ""
+        total = self._pieces.total()
         where = f"{self._affected:,} of {self._inputs:,} inputs"
         typer.echo(
-            f"seqloom: {self._pieces.total():,} symbols in {where} are unknown to the model ({shown}{more}). "
+            f"seqloom: {total:,} symbol{' is' if total == 1 else 's are'} unknown to the model, in {where} ({shown}{more}). "
             "It reads each as <unknown>, whatever it is, so it can only guess there",
             err=True,
         )

@@ -99,7 +99,7 @@ def test_pairs_are_split_and_their_targets_stand_beside_the_outputs(seqloom: Seq
 
 def test_unknown_symbols_are_said_aloud(seqloom: Seqloom, tiny_run: Path, here: Path) -> None:
     answer = seqloom("predict", tiny_run, "--json", given="abc\nनम\naनc\n")
-    wanted = "seqloom: 3 symbols in 2 of 3 inputs are unknown to the model ('न' (2), 'म' (1)). It reads each as <unknown>"
+    wanted = "seqloom: 3 symbols are unknown to the model, in 2 of 3 inputs ('न' (2), 'म' (1)). It reads each as <unknown>"
     assert answer.err.startswith(wanted)
     assert [one.get("unknown") for one in answer.objects] == [None, ["न", "म"], ["न"]]
     (here / "pairs.tsv").write_text("abc\tABC\nनम\tX\naनc\tY\n")

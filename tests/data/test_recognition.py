@@ -112,6 +112,7 @@ def test_an_id_is_never_a_source(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"1: ids: '0', '1', \.\.\."):
         recognise(table(tmp_path, columns(NUMBERS, WORDS)))
     assert recognise(table(tmp_path, columns(NUMBERS, WORDS)), {"source": 1, "target": 2}).columns == Columns()
+    assert recognise(table(tmp_path, columns(NUMBERS, NUMBERS))).columns == Columns()
 
 
 @pytest.mark.parametrize(

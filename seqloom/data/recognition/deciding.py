@@ -148,7 +148,8 @@ def _as_seen(columns: Sequence[Column], table: str, *, named: bool) -> Choice:
     if named and (choice := by_names(columns)) is not None:
         return choice
     content = [column for column in columns if column.is_content]
-    if len(columns) <= 2 and not any(column.holds == "ids" for column in columns):
+    ids = sum(column.holds == "ids" for column in columns)
+    if len(columns) <= 2 and ids != 1:  # two columns of numbers are no ids of anything
         source, target = (_find(number, columns) for number in (1, 2))
         return Choice(source_names([source], IMAGE), target, "" if not named else "the first two")
     if len(content) == 2 and not named:
