@@ -4,7 +4,8 @@
 
 Words are random, as often as words of their rank are in texts; weights are random, which does not change the work. Training is
 given as a share of the rate at which this machine multiplies 1024 x 1024 matrices, sampled between the rounds; the same model
-with a sampled softmax by how many times faster it is. Medians over the rounds, in which both take turns.
+with a sampled softmax by how many times faster it is, and with plain steps in the place of torch's LSTM by how many times
+slower. Medians over the rounds, in which all take turns.
 """
 
 import argparse
@@ -13,6 +14,7 @@ import os
 import statistics
 import time
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import torch
@@ -24,6 +26,7 @@ from seqloom.data.batches import Padded, StreamBatch
 from seqloom.data.examples import Origin
 from seqloom.data.vocabulary import build_vocabulary
 from seqloom.language import LanguageModel
+from seqloom.models.cells import Cell, LstmCell
 from seqloom.models.decoding import DecoderState
 from seqloom.models.encoder_decoder import build_model
 from seqloom.models.stepper import TorchStepper
@@ -82,13 +85,15 @@ class Trainee:
 
 
 def training() -> dict[str, Any]:
-    """Updates of the word model, with the whole vocabulary and with part of it."""
-    whole, part = Trainee(None), Trainee(SAMPLED)
+    """Updates of the word model: with the whole vocabulary, with part of it, and step by plain step."""
+    whole, part, plain = Trainee(None), Trainee(SAMPLED), Trainee(None)
     precision, generator, rates = precision_here("auto"), np.random.default_rng(1), MatrixRates()
     for number in range(ROUNDS * UPDATES + 1):
         stretch = batch(generator, fresh=number == 0)
         whole.learn(stretch, precision)
         part.learn(stretch, precision)
+        with patch.object(LstmCell, "run", Cell.run):
+            plain.learn(stretch, precision)
         if number % UPDATES == 0:
             rates.sample(3)
     tokens = ROWS * STRETCH
@@ -106,6 +111,7 @@ def training() -> dict[str, Any]:
         "sampled_softmax": SAMPLED,
         "sampled_tokens_per_second": round(tokens / part.seconds),
         "sampled_times_faster": round(whole.seconds / part.seconds, 2),
+        "plain_times_slower": round(plain.seconds / whole.seconds, 2),
     }
 
 

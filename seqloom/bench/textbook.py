@@ -1,7 +1,7 @@
 """The yardstick: an encoder-decoder with additive attention, written as one would write it with torch's own modules.
 
 Honest, not slow on purpose: keys are projected once, packed sequences spare the encoder its padding, the output layer is
-applied to all steps at once. What it lacks is what most code lacks: it leaves the backward pass of the loop to autograd.
+applied to all steps at once. What it lacks is what most code lacks: a loss in chunks, a fused optimiser.
 """
 
 from dataclasses import dataclass

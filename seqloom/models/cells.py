@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from torch.nn.functional import dropout
 
 from seqloom.models.memory import CellState
-from seqloom.models.multiplying import Linear, linear
+from seqloom.models.multiplying import Linear, current_multiplier, linear
 from seqloom.recipe import sections
 
 Squash = Callable[[Tensor], Tensor]
@@ -72,6 +72,14 @@ class Cell(nn.Module, ABC):
     @abstractmethod
     def step(self, projected: Tensor, state: CellState, weights: Weights) -> CellState:
         """The next state from the projected inputs [..., gates * D] and the state before."""
+
+    def run(self, state: CellState, first: Tensor, *others: Tensor) -> tuple[Tensor, CellState]:
+        """Read whole sequences from a state, leaves [B, D]: what is shown at every step [B, T, D], and the state at the end.
+
+        The parts of the input are [B, T, I], those after the first may also be the same at all steps, [B, 1, I].
+        """
+        leaves = unroll(self, self.extend(self.project(first), *others), state)
+        return leaves[0], tuple(leaf[:, -1] for leaf in leaves)
 
     def zeros(self, *shape: int, like: Tensor) -> CellState:
         """A state of zeros of the given leading shape."""
@@ -173,6 +181,24 @@ class LstmCell(Cell):
         forget, write, output = torch.sigmoid(for_gates).chunk(3, dim=-1)
         memory = forget * memory + write * self.squash(for_candidate)
         return output * self.squash(memory), memory
+
+    def run(self, state: CellState, first: Tensor, *others: Tensor) -> tuple[Tensor, CellState]:
+        """Read whole sequences, by torch's own kernel where it computes the same (docs/decisions/training-loops.md)."""
+        if others or self.squash is not torch.tanh or not current_multiplier().exact:
+            return super().run(state, first, *others)
+        (recurrent,) = self.drawn_weights()
+        own = self.get_parameter("inputs.0.weight"), recurrent, self.get_parameter("inputs.0.bias")
+        matrices = [_as_in_torch(matrix) for matrix in own]
+        matrices.append(torch.zeros_like(matrices[-1]))  # torch has a second bias
+        before = [leaf[None] for leaf in state]
+        shown, *after = torch.lstm(first, before, matrices, True, 1, 0.0, torch.is_grad_enabled(), False, True)
+        return shown, tuple(leaf[0] for leaf in after)
+
+
+def _as_in_torch(gates: Tensor) -> Tensor:
+    """Rows for f, i, o and the candidate, in torch's order: i, f, candidate, o."""
+    forget, write, output, candidate = gates.chunk(4)
+    return torch.cat([write, forget, candidate, output])
 
 
 def build_cell(section: sections.Recurrence, part_sizes: Sequence[int]) -> Cell:

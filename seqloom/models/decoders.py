@@ -1,18 +1,17 @@
 """The recurrent decoder: writes the target one symbol at a time, seeing the sources through a bridge.
 
 There is one step, `_advance`. Training unrolls it over a whole target; search calls it symbol by symbol. Where nothing
-that attention reads flows back into the cell, training needs no loop over attention and reads all steps at once.
+that attention reads flows back into the cell, the cells run over the whole target first, and then all steps read at once.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import assert_never
 
 import torch
 from torch import Tensor, nn
 
 from seqloom.models.bridges import (
-    AttentionBridge,
     Bridge,
     BridgeRead,
     ContextUses,
@@ -21,26 +20,33 @@ from seqloom.models.bridges import (
     MemorySizes,
     build_bridge,
 )
-from seqloom.models.cells import Cell, LstmCell, build_cell, unroll
+from seqloom.models.cells import Cell, LstmCell, Weights, build_cell
 from seqloom.models.copying import Copying
 from seqloom.models.decoding import Decoded, Decoder, DecoderState, Output
 from seqloom.models.dropout import InputDropout, SequenceDropout
 from seqloom.models.embeddings import build_embedding
 from seqloom.models.memory import CellState
-from seqloom.models.multiplying import Linear, current_multiplier
+from seqloom.models.multiplying import Linear
 from seqloom.models.transformer_decoder import TransformerDecoder
-from seqloom.models.unrolled_attention import has_attention_kernel
-from seqloom.models.unrolled_cells import has_kernel, unroll_written_out
-from seqloom.models.unrolled_decoder import DecoderLoop, DrawnLayer, decode_written_out
 from seqloom.recipe import sections
 from seqloom.symbols import BEGIN, UNKNOWN
+
+
+@dataclass(frozen=True)
+class DrawnLayer:
+    """What a layer's steps use of it in one pass, with what dropout leaves out.
+
+    weights: those of the cell; masks: what the layer's inputs are multiplied with, [T, B, D], or None.
+    """
+
+    weights: Weights
+    masks: Tensor | None
 
 
 class RecurrentDecoder(Decoder):
     """Cells, bridge and output layer.
 
-    source_embedding: shared with the encoder if the recipe ties all embeddings. written_out: train through the written-out
-    loops; else through the plain code that they are checked against.
+    source_embedding: shared with the encoder if the recipe ties all embeddings.
     """
 
     def __init__(
@@ -50,12 +56,8 @@ class RecurrentDecoder(Decoder):
         memory_sizes: MemorySizes,
         vocabulary_size: int,
         source_embedding: nn.Embedding | None = None,
-        *,
-        written_out: bool = True,
     ) -> None:
         super().__init__()
-        self.written_out = written_out
-        self.unroll = unroll_written_out if written_out else unroll
         self.size = section.size
         leaves = LstmCell.num_leaves if section.cell == "lstm" else 1
         self.bridge: Bridge = build_bridge(bridge, DecoderShape(section.size, section.layers, leaves), memory_sizes)
@@ -116,24 +118,26 @@ class RecurrentDecoder(Decoder):
 
         A decoder that does not read symbols (E7) takes as many steps.
         """
-        match self.inputs:
-            case sections.DistributionInputs():
-                decoded = self._distribution_by_distribution(tokens.shape[1], state)
-            case sections.NoInputs():
-                decoded = self._with_next_given(self._read_all(self._project_nothing(tokens.shape[1], state), state))
-            case _:
-                vectors = self.input_dropout(self.embedding, self._known(tokens))
-                projected = self._cell(0).project(vectors)  # [B, T, gates * D]
-                decoded = self._read_all(projected, state)
+        if isinstance(self.inputs, sections.DistributionInputs):
+            decoded = self._distribution_by_distribution(tokens.shape[1], state)
+        else:
+            read = self._step_by_step if self._needs_order(state) else self._all_at_once
+            decoded = self._with_next_given(read(self._vectors(tokens, state), state))
         return replace(decoded, features=self.output_dropout(decoded.features))
 
-    def _read_all(self, projected: Tensor, state: DecoderState) -> Decoded:
-        if not self.uses.flows_back and not any(state.carry.values()) and not state.link.told:
-            return self._all_at_once(projected, state)
-        drawn = self._draw(projected.shape[1], state)
-        if self._can_write_out(state):
-            return self._in_one_loop(projected, state, drawn)
-        return self._step_by_step(projected, state, drawn)
+    def _vectors(self, tokens: Tensor, state: DecoderState) -> Tensor:
+        """What all steps are given, [B, T, E]: embeddings; without symbols, `begin` if it is still to be read, then zeros."""
+        if self.reads_symbols:
+            vectors: Tensor = self.input_dropout(self.embedding, self._known(tokens))
+        else:
+            first = _required(state.given)
+            nothing = first.new_zeros(len(first), tokens.shape[1] - 1, first.shape[2])
+            vectors = self.input_dropout.vectors(torch.cat([first, nothing], dim=1))
+        return vectors
+
+    def _needs_order(self, state: DecoderState) -> bool:
+        """Whether a step cannot be read before the one before it has been."""
+        return self.uses.flows_back or any(state.carry.values()) or bool(state.link.told)
 
     def _draw(self, steps: int, state: DecoderState) -> list[DrawnLayer]:
         """What the steps use of every layer, with what dropout leaves out."""
@@ -141,19 +145,6 @@ class RecurrentDecoder(Decoder):
             DrawnLayer(self._cell(index).drawn_weights(), self.dropout.masks(steps, leaves[0][:, 0]) if index > 0 else None)
             for index, leaves in enumerate(state.cells)
         ]
-
-    def _can_write_out(self, state: DecoderState) -> bool:
-        """Whether the written-out loop knows all that this step consists of."""
-        return (
-            self.written_out
-            and not any(state.carry.values())
-            and not state.link.told
-            and not self.uses.state
-            and not self.uses.concatenated
-            and all(has_kernel(self._cell(index)) for index in range(len(self.cells)))
-            and isinstance(self.bridge, AttentionBridge)
-            and all(has_attention_kernel(self.bridge.attention(name)) for name in state.link.keys)
-        )
 
     def step(self, tokens: Tensor, state: DecoderState) -> Decoded:
         """Read one symbol in every row, tokens [B, K]; the T of what comes back counts rows."""
@@ -192,55 +183,30 @@ class RecurrentDecoder(Decoder):
             after.append(cell.step(projected, before, layer.weights))
         return tuple(after)
 
-    def _step_by_step(self, projected: Tensor, state: DecoderState, drawn: Sequence[DrawnLayer]) -> Decoded:
-        """Unroll `_advance`: for bridges whose reading flows back into the cells."""
+    def _step_by_step(self, vectors: Tensor, state: DecoderState) -> Decoded:
+        """Unroll `_advance`."""
+        projected = self._cell(0).project(vectors)  # [B, T, gates * D]
+        drawn = self._draw(vectors.shape[1], state)
         steps = []
         for time, symbol in enumerate(projected.tensor_split(projected.shape[1], dim=1)):
             steps.append(self._advance(symbol, state, drawn, time))
             state = steps[-1].state
         return Decoded.joined(steps)
 
-    def _in_one_loop(self, projected: Tensor, state: DecoderState, drawn: Sequence[DrawnLayer]) -> Decoded:
-        """What `_step_by_step` gives, by the written-out loop. The state that comes back is cut from the gradient."""
-        if not isinstance(self.bridge, AttentionBridge):
-            raise TypeError(self.bridge)
-        first = tuple(tuple(leaf[:, 0] for leaf in layer) for layer in state.cells)
-        feed = None if state.feed is None else state.feed[:, 0]
-        loop = DecoderLoop(
-            [self._cell(index) for index in range(len(self.cells))],
-            {name: self.bridge.attention(name) for name in state.link.keys},
-            self.bridge.gate,
-            self.combine,
-            self.uses,
-            state=first,
-            feed=feed,
-            keys=state.link.keys,
-            steps=projected.shape[1],
-            drawn=drawn,
-            multiplier=current_multiplier(),
-        )
-        features, weights = decode_written_out(loop, projected, feed, first, state.link.keys)
-        cells = tuple(tuple(leaf[:, None] for leaf in layer) for layer in loop.last_state())
-        fed = loop.combined[-1][:, None] if self.uses.feed and loop.combined is not None else None
-        return Decoded(features, weights, replace(state, cells=cells, feed=fed), {})
-
-    def _all_at_once(self, projected: Tensor, state: DecoderState) -> Decoded:
+    def _all_at_once(self, vectors: Tensor, state: DecoderState) -> Decoded:
         """The cells run first, layer by layer; then every step reads the sources in one go."""
-        if self.uses.input:  # the same context at every step
-            context = self.bridge.read(state.hidden, state.link, state.carry).context
-            if context is not None:
-                projected = self._cell(0).extend(projected, context)
-        cells: list[CellState] = []
+        # Where a context goes into the cell here, it is the same at every step.
+        context = self.bridge.read(state.hidden, state.link, state.carry).context if self.uses.input else None
+        hidden, others = vectors, () if context is None else (context,)
+        after: list[CellState] = []
         for index, before in enumerate(state.cells):
-            cell = self._cell(index)
-            if index > 0:
-                projected = cell.project(self.dropout(cells[-1][0]))
-            cells.append(self.unroll(cell, projected, tuple(leaf[:, 0] for leaf in before)))
-        hidden = cells[-1][0]  # [B, T, D]
+            first = tuple(leaf[:, 0] for leaf in before)
+            hidden, last = self._cell(index).run(first, self.dropout(hidden) if index > 0 else hidden, *others)
+            after.append(tuple(leaf[:, None] for leaf in last))
+            others = ()
         queries = hidden if self.uses.query_current else torch.cat([state.hidden, hidden[:, :-1]], dim=1)
         read = self.bridge.read(queries, state.link, state.carry)
-        after = replace(state, cells=tuple(tuple(leaf[:, -1:] for leaf in layer) for layer in cells))
-        return Decoded(self._features(hidden, read.context), read.weights, after, read.chances)
+        return Decoded(self._features(hidden, read.context), read.weights, replace(state, cells=tuple(after)), read.chances)
 
     def _features(self, hidden: Tensor, context: Tensor | None) -> Tensor:
         """What the output layer sees: the state, or `tanh(W [s; c])`, or [s; c] for `W_out s + W_att c` (A7)."""
@@ -270,12 +236,6 @@ class RecurrentDecoder(Decoder):
         else:
             given = rows.new_zeros(*last.shape[:2], rows.shape[1])
         return replace(decoded, state=replace(decoded.state, given=given))
-
-    def _project_nothing(self, steps: int, state: DecoderState) -> Tensor:
-        """What `begin`, if it has not been read yet, and then zeros contribute to the first cell, [B, T, gates * D]."""
-        first = _required(state.given)
-        nothing = first.new_zeros(len(first), steps - 1, first.shape[2])
-        return self._cell(0).project(self.input_dropout.vectors(torch.cat([first, nothing], dim=1)))
 
     def _distribution_by_distribution(self, steps: int, state: DecoderState) -> Decoded:
         """Unroll `_advance`, each step given the mean embedding under the distribution of the step before.
@@ -311,13 +271,11 @@ def build_decoder(
     memory_sizes: MemorySizes,
     vocabulary_size: int,
     source_embedding: nn.Embedding | None = None,
-    *,
-    written_out: bool,
 ) -> Decoder:
     """The decoder that a recipe names, over sources of the given memory widths."""
     match section:
         case sections.RecurrentDecoder():
-            return RecurrentDecoder(section, bridge, memory_sizes, vocabulary_size, source_embedding, written_out=written_out)
+            return RecurrentDecoder(section, bridge, memory_sizes, vocabulary_size, source_embedding)
         case sections.TransformerDecoder():
             return TransformerDecoder(section, bridge, memory_sizes, vocabulary_size, source_embedding)
         case _:

@@ -1,7 +1,6 @@
 """What is left out at random in training, all of it drawn from torch's generator.
 
-Masks are drawn for a whole sequence before its first step. So the plain code and the written-out loops, which go through
-the steps in ways of their own, leave out the same.
+Masks are drawn for a whole sequence before its first step.
 """
 
 from torch import Tensor, nn
@@ -67,6 +66,6 @@ class InputDropout(nn.Module):
 def _mask(shape: tuple[int, ...], rate: float, like: Tensor) -> Tensor:
     """Zeros with the probability `rate`, else `1 / (1 - rate)`, in the precision of another tensor.
 
-    torch's own dropout would draw in the order of a tensor's memory, in which the written-out loops differ from plain code.
+    torch's own dropout would draw in the order of a tensor's memory, which is not the same in all ways through a model.
     """
     return like.new_empty(shape).bernoulli_(1.0 - rate).div_(1.0 - rate)

@@ -39,7 +39,6 @@ class EncoderDecoder(nn.Module):
     """Built from a recipe's model section and the input sizes of the sources by name; 'target' is the decoder's vocabulary.
 
     sampled_softmax: in training, so many symbols stand for those of the vocabulary that are no label of the batch.
-    written_out: train through the written-out loops; else through the plain code that they are checked against.
     """
 
     def __init__(
@@ -49,7 +48,6 @@ class EncoderDecoder(nn.Module):
         *,
         label_smoothing: float = 0.0,
         sampled_softmax: int | None = None,
-        written_out: bool = True,
     ) -> None:
         super().__init__()
         self.label_smoothing = label_smoothing
@@ -60,7 +58,7 @@ class EncoderDecoder(nn.Module):
         for name, encoder in _by_source(section, [name for name in sizes if name != TARGET]).items():
             if hasattr(self.encoders, name):
                 raise RecipeError(f"data.sources: torch keeps the word {name!r} for itself. Call the source something else")
-            built = build_encoder(encoder, sizes[name], written_out=written_out)
+            built = build_encoder(encoder, sizes[name])
             self.encoders[name] = built
             memory_sizes[name] = MemorySize(built.memory_size, built.summary_size)
         vocabulary_size = sizes[TARGET]
@@ -72,7 +70,6 @@ class EncoderDecoder(nn.Module):
             memory_sizes,
             vocabulary_size,
             source_embedding=self._source_embedding(),
-            written_out=written_out,
         )
 
     def _source_embedding(self) -> nn.Embedding | None:

@@ -12,7 +12,6 @@ from seqloom.models.frontends import InputSize
 from seqloom.models.memory import CellState, Layout, Memory
 from seqloom.models.multiplying import Linear
 from seqloom.models.transformers import TransformerEncoder
-from seqloom.models.unrolled_cells import unroll_written_out
 from seqloom.models.vision import ImageEncoder
 from seqloom.recipe import sections
 from seqloom.symbols import UNKNOWN
@@ -27,9 +26,8 @@ class TextEncoder(nn.Module):
 
     layout: Layout | None = None
 
-    def __init__(self, section: sections.TextEncoder, vocabulary_size: int, *, written_out: bool = True) -> None:
+    def __init__(self, section: sections.TextEncoder, vocabulary_size: int) -> None:
         super().__init__()
-        self.unroll = unroll_written_out if written_out else unroll
         self.memory_size = self.summary_size = section.memory_size
         self.embedding = build_embedding(vocabulary_size, section.embedding)
         self.input_dropout = InputDropout(section)
@@ -60,7 +58,7 @@ class TextEncoder(nn.Module):
     def _read(self, cell: nn.Module, inputs: Tensor) -> CellState:
         if not isinstance(cell, Cell):
             raise TypeError(cell)
-        return self.unroll(cell, cell.project(inputs), cell.zeros(len(inputs), like=inputs))
+        return unroll(cell, cell.project(inputs), cell.zeros(len(inputs), like=inputs))
 
 
 _ACTIVATIONS: Mapping[str, type[nn.Module]] = {"tanh": nn.Tanh, "logistic": nn.Sigmoid, "relu": nn.ReLU}
@@ -95,11 +93,11 @@ Encoder = TextEncoder | TransformerEncoder | DenseEncoder | ImageEncoder
 """All have a `layout`: how the positions lie that they write, None if these follow each other."""
 
 
-def build_encoder(section: sections.AnyEncoder, input_size: InputSize, *, written_out: bool) -> Encoder:
+def build_encoder(section: sections.AnyEncoder, input_size: InputSize) -> Encoder:
     """The encoder that a recipe names. input_size: of its vocabulary or its vectors, or the shape of images."""
     match section, input_size:
         case sections.TextEncoder(), int():
-            return TextEncoder(section, input_size, written_out=written_out)
+            return TextEncoder(section, input_size)
         case sections.TransformerEncoder(), int():
             return TransformerEncoder(section, input_size)
         case sections.DenseEncoder(), int():

@@ -23,7 +23,7 @@ from seqloom.models.attention import (
     ScoredAttention,
 )
 from seqloom.models.bridges import AttentionBridge
-from seqloom.models.cells import Cell, GruCell, LstmCell, RnnCell, TorchGruCell, Weights, unroll
+from seqloom.models.cells import Cell, GruCell, LstmCell, RnnCell, TorchGruCell, Weights
 from seqloom.models.decoders import RecurrentDecoder
 from seqloom.models.decoding import Decoder
 from seqloom.models.encoder_decoder import EncoderDecoder
@@ -62,8 +62,6 @@ def prepare_decoder(decoder: Decoder, precision: InferencePrecision) -> None:
 
 
 def _prepare_recurrent(decoder: RecurrentDecoder, precision: InferencePrecision) -> None:
-    # The written-out loops of training read the parameters themselves.
-    decoder.written_out, decoder.unroll = False, unroll
     if decoder.combine is not None:
         decoder.set_submodule("combine", PreparedCombine(decoder.combine, decoder.size, precision))
     if isinstance(decoder.bridge, AttentionBridge):

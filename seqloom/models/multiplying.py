@@ -23,6 +23,9 @@ class Multiplier:
     The right factor of a product is an operand, made once and used at many steps; the left one is taken as it comes.
     """
 
+    exact = True
+    """Whether factors are multiplied as they are, so that kernels of torch that know of no other way may do it."""
+
     def operand(self, matrix: Tensor) -> Tensor:
         """A matrix made ready to be a right factor."""
         return matrix
@@ -51,6 +54,11 @@ class BrainMultiplier(Multiplier):
     order of additions and one rounding, that of results, and many times faster than torch's own emulation.
     """
 
+    exact = False
+
+    def __init__(self) -> None:
+        self._matrices: dict[int, tuple[Tensor, int, Tensor]] = {}
+
     def operand(self, matrix: Tensor) -> Tensor:
         """A matrix rounded."""
         rounded = matrix.bfloat16()
@@ -70,13 +78,23 @@ class BrainMultiplier(Multiplier):
         results: Tensor = _BrainLinear.apply(self, vectors, matrix, bias)  # type: ignore[no-untyped-call]
         return results
 
+    def matrix_operand(self, matrix: Tensor) -> Tensor:
+        """A matrix rounded, once for all steps that use it as it is."""
+        known = self._matrices.get(id(matrix))
+        if known is not None and known[1] == matrix._version:  # noqa: SLF001 (torch's own count of changes in place)
+            return known[2]
+        # The matrix is kept beside its rounding: while it is, no other can have its id.
+        rounded = self.operand(matrix)
+        self._matrices[id(matrix)] = matrix, matrix._version, rounded  # noqa: SLF001
+        return rounded
+
 
 class _BrainLinear(torch.autograd.Function):
     """`W x + b` with rounded factors, forward and back."""
 
     @staticmethod
     def forward(ctx: Any, multiplier: BrainMultiplier, vectors: Tensor, matrix: Tensor, bias: Tensor | None) -> Tensor:
-        right, flat = multiplier.operand(matrix), vectors.flatten(0, -2)
+        right, flat = multiplier.matrix_operand(matrix), vectors.flatten(0, -2)
         results = multiplier.mm(flat, right.t()) if bias is None else multiplier.addmm(bias, flat, right.t())
         ctx.multiplier = multiplier
         ctx.save_for_backward(vectors, right)

@@ -113,7 +113,7 @@ MODELS: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("name", MODELS)
 def test_every_kind_of_model_costs_what_is_counted(name: str) -> None:
     section = sections.Model.model_validate({"encoder": ENCODER, "decoder": DECODER, **MODELS[name]})
-    model = EncoderDecoder(section, SIZES, written_out=False)
+    model = EncoderDecoder(section, SIZES)
     # Torch's counter does not look into its fused attention for the processor.
     with sdpa_kernel(SDPBackend.MATH), FlopCounterMode(display=False) as counter:
         total = model.log_probs(batch()).sum()
@@ -139,7 +139,7 @@ def test_an_encoder_of_images_costs_what_is_counted(name: str, bridge: str) -> N
         encoder, decoder = {**encoder, "summary": "pool"}, TRANSFORMER
     section = sections.Model.model_validate({"encoder": encoder, "decoder": decoder, "bridge": {"kind": bridge}})
     sizes: dict[str, InputSize] = {"source": (32, 32, 3), "target": SIZES["target"]}
-    model = EncoderDecoder(section, sizes, written_out=False)
+    model = EncoderDecoder(section, sizes)
     places = 64 if name == "cnn" else 1 if name == "tuned" else 4
     values = np.zeros((SENTENCES, places, 112) if name == "frozen" else (SENTENCES, 1, 32, 32, 3), dtype=np.uint8)
     images = Padded(values, np.ones(SENTENCES, dtype=np.int64))
@@ -167,6 +167,6 @@ def test_a_dense_encoder_costs_what_is_counted() -> None:
     section = sections.Model.model_validate({"encoder": encoder, "decoder": DECODER, "bridge": {"kind": "every_step"}})
     vectors = Padded(np.ones((SENTENCES, 1, 40), dtype=np.float32), np.ones(SENTENCES, dtype=np.int64))
     with FlopCounterMode(display=False) as counter:
-        EncoderDecoder(section, SIZES, written_out=False).log_probs(replace(batch(), sources={"source": vectors}))
+        EncoderDecoder(section, SIZES).log_probs(replace(batch(), sources={"source": vectors}))
     operations = count_operations(section, SIZES, BatchShape.padded(SENTENCES, 1, TARGET))
     assert operations.forward == pytest.approx(counter.get_total_flops(), rel=0.01)

@@ -239,7 +239,6 @@ def decoders_that_copy() -> Iterator[Architecture]:
 
 
 def contexts_behind_a_gate() -> Iterator[Architecture]:
-    # Additive has a written-out loop, coverage has none.
     for (kind, cell), use in product((("additive", "gru"), ("multi_head", "lstm"), ("coverage", "rnn")), DIFFERING_USES):
         bridge = {**attention_bridge(kind, use), "gate": True}
         yield Architecture(f"gated-{kind}-{use_name(use)}", build_section(bridge, cell=CELLS[cell]))

@@ -57,10 +57,10 @@ def model_of(architecture: Architecture, dtype: torch.dtype = torch.float64) -> 
     return deepcopy(model_of(architecture)).to(dtype) if dtype != torch.float64 else build_random(architecture)
 
 
-def build_random(architecture: Architecture, *, written_out: bool = True) -> EncoderDecoder:
+def build_random(architecture: Architecture) -> EncoderDecoder:
     """The float64 model, built anew."""
     with torch.random.fork_rng(devices=[]):
-        model = EncoderDecoder(architecture.section, architecture.sizes, written_out=written_out)
+        model = EncoderDecoder(architecture.section, architecture.sizes)
         for name, kind in architecture.sources:
             if kind == "grid":
                 model.encoders[name] = GridEncoder(model.encoders[name].get_parameter("layers.0.bias").numel())

@@ -6,10 +6,8 @@ from itertools import chain
 
 import numpy as np
 import torch
-from torch import Tensor
 
 from seqloom.data.batches import Padded
-from seqloom.models.encoder_decoder import EncoderDecoder
 from seqloom.models.stepper import TorchStepper
 from seqloom.recipe.sections import (
     AttentionBridge,
@@ -236,28 +234,6 @@ def test_gradients_reach_every_parameter(architecture: Architecture) -> None:
         name for name, gradient in zip(names, gradients, strict=True) if gradient.abs().max() < 1e-9 and not unseen.search(name)
     ]
     assert unreached == []
-
-
-@EVERY
-def test_gradients_through_the_written_out_loops_equal_those_of_autograd(architecture: Architecture) -> None:
-    expected = gradients_of(build_random(architecture, written_out=False), architecture)
-    actual = gradients_of(model_of(architecture), architecture)
-    assert actual.keys() == expected.keys()
-    for name, gradient in expected.items():
-        assert_same(actual[name], gradient, 1e-10)
-
-
-def gradients_of(model: EncoderDecoder, architecture: Architecture) -> dict[str, Tensor]:
-    """Of a weighted sum of all log-probabilities and attention weights, in float64 (the loss is float32 from logits on)."""
-    decoded = model.decode(batch_for(architecture))
-    log_probs = model.decoder.log_probs(decoded)
-    total = sum((uneven_sum(weights) for weights in decoded.weights.values()), start=uneven_sum(log_probs))
-    names, parameters = zip(*model.named_parameters(), strict=True)
-    return dict(zip(names, torch.autograd.grad(total, parameters, materialize_grads=True), strict=True))
-
-
-def uneven_sum(values: Tensor) -> Tensor:
-    return (values * torch.linspace(-1.0, 1.0, values.numel(), dtype=values.dtype).view(values.shape)).sum()
 
 
 # --- the lectures ---------------------------------------------------------------------------------------------------

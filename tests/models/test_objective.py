@@ -159,18 +159,6 @@ def test_the_terms_count_by_the_weight_of_an_example(kind: str, use: Settings) -
     assert more == pytest.approx(2.0 * objective_of(model, item(batch, 1)), abs=1e-5)
 
 
-def test_gradients_of_the_terms_through_the_written_out_loop_equal_those_of_autograd() -> None:
-    architecture = architecture_of("concat", IN_A_LOOP, TERMS)
-    batch = batch_for(architecture)
-    found = []
-    for written_out in (True, False):
-        model = build_random(architecture, written_out=written_out)
-        names, parameters = zip(*model.named_parameters(), strict=True)
-        found.append(dict(zip(names, torch.autograd.grad(model(batch).objective, parameters), strict=True)))
-    for name, gradient in found[1].items():
-        assert_close(found[0][name], gradient, rtol=1e-4, atol=1e-6)
-
-
 def test_entropy_is_rewarded() -> None:
     hard = {"kind": "hard", "score": {"kind": "bilinear"}, "soft_share": 0.0}
     found = {}

@@ -76,7 +76,7 @@ def batch_of(encoder: dict[str, Any]) -> Batch:
 def encoder_of(settings: dict[str, Any]) -> ImageEncoder:
     section = sections.Model.model_validate({"encoder": settings, "bridge": {"kind": "initial"}}).encoder
     assert section is not None
-    encoder = build_encoder(section, (HEIGHT, WIDTH, 3), written_out=True)
+    encoder = build_encoder(section, (HEIGHT, WIDTH, 3))
     assert isinstance(encoder, ImageEncoder)
     randomise(encoder)
     return encoder.double().eval()
