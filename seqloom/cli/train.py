@@ -104,7 +104,7 @@ def train(
     display = open_display()
     try:
         if recipe is None:
-            display.say(f"chosen for this data: {reasons(chosen)}")
+            display.say(f"chosen for this data: {reasons(chosen, timed=minutes is not None)}")
         outcome = train_recipe(chosen, out, display=display, minutes=minutes)
     finally:
         display.closed()

@@ -14,18 +14,19 @@ _SYMBOLS = {
 }
 
 
-def reasons(recipe: Recipe) -> str:
-    """What was chosen for the data of a recipe, and why, in a sentence."""
+def reasons(recipe: Recipe, *, timed: bool = False) -> str:
+    """What was chosen for the data of a recipe, and why, in a sentence. timed: its updates are still to be counted."""
     data, training = recipe.data, recipe.training
-    sides = {name: _of(data.vocabulary_of(name)) for name in (*data.text_sources, TARGET)}
+    sources = () if recipe.is_language_model else data.text_sources
+    sides = {name: _of(data.vocabulary_of(name)) for name in (*sources, TARGET)}
     if len(set(sides.values())) == 1:
-        symbols = f"{'both sides are ' if data.text_sources else ''}{sides[TARGET]}"
+        symbols = f"{'both sides are ' if sources else ''}{sides[TARGET]}"
     else:
         symbols = "; ".join(f"the {name} is {words}" for name, words in sides.items())
     sized = f"the decoder has {recipe.model.decoder.size} units, which suits this amount of data"
-    length = f"at most {training.epochs} epochs, as small data is gone over more often"
+    length = "" if timed else f"at most {training.epochs} epochs, as small data is gone over more often; "
     judged = f"judged by {training.validation.metric}, which suits the targets"
-    return f"{symbols}; {sized}; {length}; {judged}. Change anything with --set, or take a recipe (seqloom recipes ls)"
+    return f"{symbols}; {sized}; {length}{judged}. Change anything with --set, or take a recipe (seqloom recipes ls)"
 
 
 def _of(vocabulary: Vocabulary) -> str:
