@@ -33,6 +33,10 @@ class SourceStepper(Stepper, Protocol):
         """The summary of every source, one vector for all of it, [B, D]."""
         ...
 
+    def energies(self, sources: Mapping[str, Padded], tokens: IntArray) -> Mapping[str, FloatArray]:
+        """The scores of attention (A1) while one sentence is written, by source [T, H, S]; none without scores."""
+        ...
+
     def score(self, batch: Batch) -> FloatArray:
         """`log p(y_t | y_<t, x)` of every label, [B, T + 1]; zero on padding."""
         ...

@@ -20,6 +20,7 @@ from seqloom.data.vocabulary import Encoded, Vocabulary
 from seqloom.errors import DataError, UsageError
 from seqloom.predictions import Alignment, FloatArray
 from seqloom.recipe.sections import AnySource, Data, FileSource, ImageSource, TextSource, VectorSource
+from seqloom.symbols import UNKNOWN
 
 Input = str | PathLike[str] | Mapping[str, Any] | Example
 """What one may ask a prediction for: the one source, a mapping of sources and perhaps `features`, or an example."""
@@ -193,12 +194,24 @@ class Reader:
 
     def alignment(self, name: str, read: ReadExample, weights: FloatArray) -> Alignment:
         """Where a model looked in one source: at symbols, or at the fields of a grid."""
+        if name in self._texts:
+            return self._over_text(name, read, weights)
         if name in read.encoded:
             return Alignment(weights, read.encoded[name].symbols, read.encoded[name].spans)
         count = weights.shape[-1]
         grid = self._grids.get(name)
         symbols = tuple(f"{row},{column}" for row in range(1, grid[0] + 1) for column in range(1, grid[1] + 1)) if grid else ()
         return Alignment(weights, symbols or (name,) * count, ((0, 0),) * count, grid)
+
+    def _over_text(self, name: str, read: ReadExample, weights: FloatArray) -> Alignment:
+        """A look at a text. What the vocabulary does not have is shown as it stands there: every `<unknown>` looks alike."""
+        encoded, text = read.encoded[name], read.example.sources[name]
+        outside = (encoded.ids == UNKNOWN) | (encoded.ids >= self._vocabularies[name].size)
+        unknown = tuple(int(one) for one in np.flatnonzero(outside) if encoded.spans[one][0] < encoded.spans[one][1])
+        symbols = list(encoded.symbols)
+        for one in unknown:
+            symbols[one] = text[slice(*encoded.spans[one])]
+        return Alignment(weights, tuple(symbols), encoded.spans, unknown=unknown)
 
 
 def _open_alone(frontend: Frontend, media: Media, origin: Origin) -> None:

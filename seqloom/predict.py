@@ -21,7 +21,7 @@ from seqloom.data.vocabulary import Vocabulary
 from seqloom.errors import DataError, UsageError
 from seqloom.inputs import Input, Look, Reader, ReadExample
 from seqloom.metrics import Item
-from seqloom.predictions import Candidate, FloatArray, Prediction
+from seqloom.predictions import Alignment, Candidate, FloatArray, Prediction
 from seqloom.processor import InferencePrecision
 from seqloom.recipe import Recipe
 from seqloom.recipe.sections import TARGET, Beam, Exhaustive, LookingBridge, Sample, Search
@@ -103,6 +103,30 @@ class DrawnPrediction(Prediction):
         from seqloom.views import to_fragment
 
         return to_fragment(self.exhibit())
+
+
+@dataclass(frozen=True)
+class Task:
+    """What a search needs: a model that was started with inputs, how to search, and for what.
+
+    sources: the inputs as the model reads them; read: the first of them.
+    """
+
+    stepper: Stepper
+    state: State
+    section: Search
+    request: Request
+    sources: Mapping[str, Padded]
+    read: ReadExample
+    vocabulary: Vocabulary
+
+    def symbols(self, tokens: Iterable[int]) -> tuple[str, ...]:
+        """Output symbols as a person reads them."""
+        return self.vocabulary.symbols(tokens, self.read.copies)
+
+    def text(self, tokens: Iterable[int]) -> str:
+        """The text that output symbols spell."""
+        return self.vocabulary.decode(tokens, self.read.copies)
 
 
 class Predictor:
@@ -283,9 +307,39 @@ class Predictor:
         entries = [one if isinstance(one, Entry) else Entry(one, f"oracle {index + 1}") for index, one in enumerate(oracle)]
         return [parse_steps(entry, self._reader.positions(one, unit)) for entry, one in zip(entries, read, strict=True)]
 
+    def task(self, given: Input, search: Search | None = None, *, prefix: str = "") -> "Task":
+        """One input made ready to be searched, for those who want to watch."""
+        read = self._reader.read(self._reader.example_of(given, 0))
+        return self._task([read], np.zeros(1, np.int64), search or self.recipe.search, self._forced(prefix), [{}])
+
+    @property
+    def alone(self) -> SourceStepper:
+        """The one model, where what is asked makes sense for a single one only."""
+        if len(self._steppers) > 1 or self._language_model is not None:
+            raise UsageError("this looks inside one model, and here several have their say. Name one run, without --fuse")
+        return self._steppers[0]
+
+    @property
+    def told_source(self) -> str:
+        """The source that an oracle speaks of."""
+        return self._reader.told_source
+
+    def alignment(self, task: "Task", name: str, weights: FloatArray) -> Alignment:
+        """Weights over a source of a task, [H, T, S], with the symbols that they are over."""
+        return self._reader.alignment(name, task.read, weights)
+
     def _search(
         self, read: Sequence[ReadExample], keys: IntArray, section: Search, forced: IntArray, told: Sequence[Steps]
     ) -> list[list[Hypothesis]]:
+        task = self._task(read, keys, section, forced, told)
+        if not task.vocabulary.whole:
+            return run(task.stepper, task.state, task.section, task.request)
+        watched = WatchedStepper(task.stepper, task.request.forbid.tolist())
+        return watched.each_once(run(watched, task.state, task.section, task.request))
+
+    def _task(
+        self, read: Sequence[ReadExample], keys: IntArray, section: Search, forced: IntArray, told: Sequence[Steps]
+    ) -> "Task":
         sources = self._reader.batch(read)
         vocabulary = self.vocabularies[TARGET]
         longest = longest_outputs(section, np.asarray([one.length for one in read], dtype=np.int64))
@@ -307,10 +361,7 @@ class Predictor:
         width = max((len(row) for steps in told for row in steps.values()), default=0)
         oracle = Oracle.of(told, width=max(width, sources[name].values.shape[1]), limits=limits)
         start = self._start(sources, len(read), {} if oracle is None else {name: oracle})
-        if not vocabulary.whole:
-            return run(self._combined, start, section, request)
-        watched = WatchedStepper(self._combined, never)
-        return watched.each_once(run(watched, start, section, request))
+        return Task(self._combined, start, section, request, sources, read[0], vocabulary)
 
     def _start(self, sources: Mapping[str, Padded], count: int, oracle: Mapping[str, Oracle]) -> State:
         states = tuple(stepper.start(sources, count, oracle) for stepper in self._steppers)

@@ -18,12 +18,14 @@ class Alignment:
     symbols: the S source symbols as a person reads them, `begin`/`end` marks and features included.
     spans: per source symbol, its start and end in the original text; equal numbers for marks and features.
     grid: rows and columns for a source that is a picture, S = rows * columns, row by row; None for any other.
+    unknown: which of the symbols, counted from 0, are not in the vocabulary. They are shown as they stand in the text.
     """
 
     weights: FloatArray
     symbols: tuple[str, ...]
     spans: tuple[tuple[int, int], ...]
     grid: tuple[int, int] | None = None
+    unknown: tuple[int, ...] = ()
 
     def __repr__(self) -> str:
         heads, steps, places = self.weights.shape
@@ -39,7 +41,8 @@ class Alignment:
         """The alignment as JSON-ready data: the weights averaged over heads, and the grid of a picture."""
         grid = {} if self.grid is None else {"grid": list(self.grid)}
         weights = np.round(self.mean.astype(np.float64), 5).tolist()
-        return {**grid, "symbols": list(self.symbols), "weights": weights}
+        unknown = {"unknown": list(self.unknown)} if self.unknown else {}
+        return {**grid, "symbols": list(self.symbols), **unknown, "weights": weights}
 
 
 @dataclass(frozen=True)

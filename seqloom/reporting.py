@@ -58,7 +58,7 @@ def collect_report(path: Path, *, most: int = 2000, progress: Callable[[int], No
         by_length=_by_length(evaluation),
         classes=evaluation.classes,
         best=[_shown(*one) for one in seen[:_EXTREMES]],
-        worst=[_shown(*one) for one in seen[-_EXTREMES:][::-1]],
+        worst=[_shown(*one) for one in [one for one in reversed(seen) if _is_wrong(*one)][:_EXTREMES]],
         maps=[prediction.exhibit() for prediction, _ in _varied(seen, _MAPS)],
         recipe_text=to_yaml(run.recipe),
     )
@@ -110,6 +110,10 @@ def _by_length(evaluation: Evaluation) -> list[dict[str, float]]:
     """The groups of source lengths with the metrics that say something; nothing where all sources are of one length."""
     rows = evaluation.by_length if len(evaluation.by_length) > 1 else ()
     return [{key: row[key] for key in row if key not in evaluation.silent} for row in rows]
+
+
+def _is_wrong(prediction: DrawnPrediction, example: Example) -> bool:
+    return prediction.text not in example.targets
 
 
 def _shown(prediction: DrawnPrediction, example: Example) -> views.Example:

@@ -1,11 +1,14 @@
 """`seqloom explain`."""
 
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from seqloom.cli.explain_inside import require_alone
 from seqloom.cli.options import BeamWidth, Feature, Json, OracleUnit, OracleUnitOption, is_there, named_sources, print_json
 from seqloom.errors import UsageError
 
@@ -39,6 +42,12 @@ def explain(
             "--units", metavar="N,...|top", help="Language model: these hidden units of the last layer (LAYER:N of others)."
         ),
     ] = None,
+    tree: Annotated[
+        bool, typer.Option("--tree", help="Instead, the tree of the search: what it looked at, kept and pruned, and why.")
+    ] = False,
+    steps: Annotated[
+        bool, typer.Option("--steps", help="Instead, each output symbol by itself: scores, weights, context, word.")
+    ] = False,
     json: Json = False,
 ) -> None:
     """Draw where the model looked while it wrote, or what it expected.
@@ -48,6 +57,8 @@ def explain(
         seqloom explain runs/demo "2009年12月31日" --feature ja --out map.png
         seqloom explain runs/soft runs/hard "le 3 mai 1979" --out both.html
         seqloom explain runs/hindi "Main ghar ja raha hoon" --oracle "0-0 4-1 2-2 3-2 1-3"
+        seqloom explain runs/demo "le 3 mai 1979" --tree --beam 3 --out tree.svg
+        seqloom explain runs/demo "le 3 mai 1979" --steps --out steps.html
         seqloom explain runs/captions dog.jpg --out dog.html
         seqloom explain runs/questions '{"image": "dog.jpg", "question": "what colour is it?"}'
         seqloom explain runs/book "To be, or not to be" --out next.html
@@ -64,14 +75,19 @@ def explain(
     if any(is_text_run(run) for run in runs):
         if len(runs) > 1:
             raise UsageError("runs beside each other have to read a source, and a language model reads none. Explain it alone")
-        if beam is not None or feature or oracle is not None:
+        if beam is not None or feature or oracle is not None or tree or steps:
             raise UsageError(
-                "--beam, --feature and --oracle are for models that read a source; this one is a language model. Leave them out"
+                "--beam, --feature, --oracle, --tree and --steps are for models that read a source; this one is a language "
+                "model. Leave them out"
             )
         explain_text(runs[0], text, out, units, json=json)
         return
     if units is not None:
         raise UsageError("--units is for language models; this run reads a source. Leave it out")
+    if tree or steps:
+        require_alone(runs, tree=tree, steps=steps, oracle=oracle)
+        _explain_inside(runs[0], text, feature or [], out, beam, tree=tree, json=json)
+        return
     told = None if oracle is None else _entries(oracle)
     _explain_source(runs, text, feature or [], out, beam, {"oracle": told, "oracle_unit": oracle_unit.value}, json=json)
 
@@ -89,6 +105,28 @@ def _parted(words: list[str]) -> tuple[list[str], str]:
     if not text.strip():
         raise UsageError("explain: the text is empty, so there is nothing to look at. Give the text that the model shall read")
     return runs, text
+
+
+def _explain_inside(run: str, text: str, features: list[str], out: Path, beam: int | None, *, tree: bool, json: bool) -> None:
+    from seqloom.cli.explain_inside import explain_steps, explain_tree
+    from seqloom.predict import Predictor
+    from seqloom.views import MissingFontWarning
+
+    predictor = Predictor.load(run)
+    given = named_sources(list(predictor.recipe.data.sources), text) | ({"features": features} if features else {})
+    with told_of(MissingFontWarning):
+        (explain_tree if tree else explain_steps)(run, given, predictor, out, beam, json=json)
+
+
+@contextmanager
+def told_of(kind: type[Warning]) -> Iterator[None]:
+    """Say warnings of a kind on standard error, in our own words."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", kind)
+        yield
+    for warning in caught:
+        if issubclass(warning.category, kind):
+            typer.echo(f"seqloom: {warning.message}", err=True)
 
 
 def _entries(oracle: str) -> "list[Entry]":
@@ -113,12 +151,8 @@ def _explain_source(
     from seqloom.views import MissingFontWarning, write_map
 
     exhibits = [_exhibit(run, text, features, beam, wishes, labelled=len(runs) > 1) for run in runs]
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", MissingFontWarning)
+    with told_of(MissingFontWarning):
         written = write_map(exhibits, out)
-    for warning in caught:
-        if issubclass(warning.category, MissingFontWarning):
-            typer.echo(f"seqloom: {warning.message}", err=True)
     predictions = [one.prediction for one in exhibits]
     if len(runs) == 1:
         body, lines = predictions[0].as_json(), [predictions[0].text]

@@ -45,8 +45,9 @@ def list_recipes(json: Json = False) -> None:
     if json:
         print_json(rows)
         return
+    widest = max(len(row["name"]) for row in rows)
     for row in rows:
-        typer.echo(f"{row['name']:16}{row['about']}")
+        typer.echo(f"{row['name']:{widest + 2}}{row['about']}")
 
 
 @app.command("show", cls=Command)

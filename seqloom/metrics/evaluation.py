@@ -68,6 +68,8 @@ def evaluate(items: Sequence[Item], names: Sequence[str] | None = None) -> Evalu
     """Compute the named metrics, else the usual ones, over all items, and by source length."""
     measures, absent = _measure_all(items, names)
     silent = {name: measure.silent for name, measure in measures.items() if measure.silent}
+    if names is None:
+        silent |= _repetitions(measures)
     classes = _classes(items)
     if classes is not None:
         silent = {name: _CLASSES for name in measures if name != "exact_match"}
@@ -80,6 +82,22 @@ def evaluate(items: Sequence[Item], names: Sequence[str] | None = None) -> Evalu
         absent=absent,
         classes=classes,
     )
+
+
+_SAME = {
+    "symbol_error_rate": ("cer", "every symbol is a character"),
+    "wer": ("symbol_error_rate", "every symbol is a word between spaces"),
+}
+"""Metrics that repeat another one for some vocabularies, and for which."""
+
+
+def _repetitions(measures: Mapping[str, Measure]) -> dict[str, str]:
+    """The metrics that say what another one says, item by item, with the reason."""
+    return {
+        name: f"the same as {other}: {reason}"
+        for name, (other, reason) in _SAME.items()
+        if name in measures and other in measures and np.array_equal(measures[name].table, measures[other].table)
+    }
 
 
 def _classes(items: Sequence[Item]) -> Classes | None:

@@ -1,5 +1,6 @@
 """BLEU and chrF as sacreBLEU computes them: metrics of translations."""
 
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
@@ -13,18 +14,31 @@ if TYPE_CHECKING:
     from sacrebleu.metrics.base import Metric as LibraryMetric
 
 _ORDER = 4
+_FEWEST_PIECES, _MOST_SOUNDS, _LONGEST_SOUND = 200, 150, 2.5
+_SOUNDS = "the targets are sounds or letters between spaces, and BLEU is a metric of words in sentences"
 
 
 def bleu(items: Sequence[Item], *, single_sentences: bool) -> Measure:
     """SacreBLEU's BLEU."""
     measure = _from_library(_sacrebleu("bleu", single_sentences), items)
     # sacreBLEU's second statistic of an item is the length of its closest reference, in its own tokens.
-    return measure if measure.table[:, 1].max() >= _ORDER else replace(measure, silent=too_short(_ORDER))
+    if measure.table[:, 1].max() < _ORDER:
+        return replace(measure, silent=too_short(_ORDER))
+    return replace(measure, silent=_SOUNDS) if _are_sounds(items) else measure
 
 
 def chrf(items: Sequence[Item]) -> Measure:
     """SacreBLEU's chrF."""
     return _from_library(_sacrebleu("chrf", single_sentences=False), items)
+
+
+def _are_sounds(items: Sequence[Item]) -> bool:
+    """Whether what stands between spaces are sounds or letters rather than words: few, short, and always the same."""
+    pieces = [piece for item in items for reference in item.references for piece in reference.split()]
+    if len(pieces) < _FEWEST_PIECES or len(set(pieces)) > _MOST_SOUNDS:
+        return False
+    letters = sum(not unicodedata.category(letter).startswith("M") for piece in pieces for letter in piece)
+    return letters / len(pieces) < _LONGEST_SOUND
 
 
 def too_short(order: int) -> str:

@@ -14,6 +14,7 @@ from seqloom.data.batches import Batch, Padded
 from seqloom.data.oracles import Oracle
 from seqloom.models.decoding import Decoded, DecoderState
 from seqloom.models.encoder_decoder import EncoderDecoder
+from seqloom.models.energies import attention_energies
 from seqloom.models.inference import prepare_model
 from seqloom.models.oracle import Told
 from seqloom.models.products import build_product
@@ -160,6 +161,11 @@ class TorchStepper:
     def encode(self, sources: Mapping[str, Padded]) -> Mapping[str, FloatArray]:
         """The summary of every source, one vector for all of it, [B, D]."""
         return {name: memory.summary.float().cpu().numpy() for name, memory in self._model.encode(sources).items()}
+
+    @torch.inference_mode()
+    def energies(self, sources: Mapping[str, Padded], tokens: IntArray) -> Mapping[str, FloatArray]:
+        """The scores of attention while one sentence is written, by source [T, H, S]."""
+        return attention_energies(self._whole, sources, tokens)
 
     @torch.inference_mode()
     def score(self, batch: Batch) -> FloatArray:

@@ -5,11 +5,12 @@ Figures are made without pyplot, which keeps global state: nothing here disturbs
 
 import io
 import warnings
+from collections.abc import Sequence
 from typing import Any
 
 from seqloom.errors import MissingExtraError
 from seqloom.views.fonts import MissingFontWarning, colour_emoji, families, missing_characters, missing_message
-from seqloom.views.labels import Label
+from seqloom.views.labels import Label, estimated_width
 from seqloom.views.pixels import Pixels
 from seqloom.views.theme import LIGHT
 
@@ -17,6 +18,8 @@ _UNITS_PER_INCH = 100.0
 _SHARPNESS = 2.0
 _LARGEST_SIDE = 8000.0
 _EMOJI_HEIGHT = 109.0
+_ANCHORS = {"left": 0.0, "center": 0.5, "right": 1.0}
+"""How much of a text lies left of where it is put."""
 
 
 class Canvas:
@@ -38,9 +41,12 @@ class Canvas:
         """Draw a symbol's label; emoji as pictures if no font has them as outlines."""
         picture = colour_emoji(one.text) if missing_characters([one.text]) else None
         if picture is None:
-            self.text(x, y, one.text, LIGHT.quiet if one.mark else LIGHT.ink, size, align=align, angle=angle)
+            self.text(x, y, one.text, getattr(LIGHT, one.kind), size, align=align, angle=angle)
         else:
             self._emoji(picture, x, y - size * 0.35, size * 1.1, align)
+        if one.unknown and not angle:
+            width = estimated_width(one.text) * size
+            self.bar(x - width * _ANCHORS[align], y + size * 0.22, width, 1.4, LIGHT.doubt)
 
     def _emoji(self, pixels: Any, x: float, y: float, size: float, align: str) -> None:
         """Put a small picture of the given height in place of a label."""
@@ -48,7 +54,7 @@ class Canvas:
 
         # OffsetImage counts 72 to the inch like type, whatever the figure's own resolution.
         image = OffsetImage(pixels, zoom=points(size) / max(len(pixels), _EMOJI_HEIGHT))
-        place = {"left": 0.0, "center": 0.5, "right": 1.0}[align]
+        place = _ANCHORS[align]
         self.axes.add_artist(AnnotationBbox(image, (x, y), frameon=False, pad=0, box_alignment=(place, 0.5)))
 
     def text(
@@ -94,6 +100,30 @@ class Canvas:
 
         line = points(thickness)
         self.axes.add_patch(Rectangle((x, y), width, height, fill=False, edgecolor=colour, alpha=opacity, linewidth=line))
+
+    def line(
+        self,
+        places: Sequence[tuple[float, float]],
+        colour: str,
+        thickness: float,
+        *,
+        dashed: bool = False,
+        opacity: float = 1.0,
+    ) -> None:
+        """Draw a line through places."""
+        from matplotlib.lines import Line2D
+
+        drawn = Line2D([x for x, _ in places], [y for _, y in places], color=colour, linewidth=points(thickness), alpha=opacity)
+        drawn.set_linestyle("--" if dashed else "-")
+        self.axes.add_line(drawn)
+
+    def area(self, corners: Sequence[tuple[float, float]], colour: str, radius: float = 0.0) -> None:
+        """Fill a polygon; a disc around its one corner if it has a radius."""
+        from matplotlib.patches import Circle, Polygon
+
+        filled = Circle(corners[0], radius) if radius else Polygon(list(corners))
+        filled.set(facecolor=colour, linewidth=0, zorder=3)
+        self.axes.add_patch(filled)
 
     def image(self, pixels: Pixels, x: float, y: float, width: float, height: float) -> None:
         """Draw pixels [height, width, 3] into a rectangle."""

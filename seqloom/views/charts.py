@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
+from seqloom.views.labels import isolated
 from seqloom.views.page import text
 
 Point = tuple[float, float]
@@ -14,6 +15,7 @@ _LEFT, _RIGHT, _TOP, _BOTTOM = 54.0, 24.0, 14.0, 40.0
 MOST_CURVES = 3
 """So many can be told apart by their colours."""
 _MOST_POINTS = 240
+_LONG_NUMBER = 1_000_000
 _LINES = ("line-a", "line-b", "line-c")
 _FILLS = ("accent", "doubt", "quiet")
 
@@ -71,7 +73,7 @@ def bar_chart(title: str, bars: Sequence[tuple[str, float, str]], *, highest: fl
         body += (
             f'<rect class="accent" x="{middle - width / 2:.1f}" y="{top:.1f}" width="{width:.1f}"'
             f' height="{max(upward.start - top, 0.5):.1f}" rx="1.5">'
-            f"<title>{text(f'{label}: {spoken(value)} {small}')}</title></rect>"
+            f"<title>{text(f'{isolated(label)}: {spoken(value)} {small}')}</title></rect>"
             + _text(middle, top - 5, spoken(value), "ink num", "middle", 10.5)
             + _text(middle, HEIGHT - 31, label, "quiet num", "middle")
             + _text(middle, HEIGHT - 18, small, "quiet num", "middle", 9.5)
@@ -95,6 +97,15 @@ def spoken(value: float) -> str:
     written = f"{value:,.{max(0, 3 - len(str(int(abs(value)))) + 1)}f}"
     shortened = written.rstrip("0").rstrip(".") if "." in written else written
     return shortened.replace("-", "\u2212")
+
+
+def tick_labels(ticks: Sequence[float]) -> list[str]:
+    """Write the numbers of an axis with as many digits as tell them apart, the same for all."""
+    step = min((abs(after - before) for before, after in pairwise(ticks)), default=0.0)
+    if not step or max(map(abs, ticks)) >= _LONG_NUMBER or step < 1 / _LONG_NUMBER:
+        return [spoken(tick) for tick in ticks]
+    digits = next(digits for digits in range(10) if abs(step - round(step, digits)) < step / 1000)
+    return [f"{tick:,.{digits}f}".replace("-", "\u2212") if tick else "0" for tick in ticks]
 
 
 def nice_ticks(low: float, high: float, about: int = 5) -> list[float]:
@@ -128,7 +139,7 @@ def _curve(name: str, points: Sequence[Point], across: _Axis, upward: _Axis, ind
     path = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
     radius = 2.6 if len(points) <= 40 else 0.0
     dots = "".join(
-        f'<g class="dot"><title>{text(f"{name}, {spoken(x)}: {spoken(y)}")}</title>'
+        f'<g class="dot"><title>{text(f"{isolated(name)}, {spoken(x)}: {spoken(y)}")}</title>'
         f'<circle class="{_FILLS[index % 3]}" cx="{px:.1f}" cy="{py:.1f}" r="{radius}"/>'
         f'<circle class="hit" cx="{px:.1f}" cy="{py:.1f}" r="7"/></g>'
         for (x, y), (px, py) in zip(points, places, strict=True)
@@ -137,15 +148,16 @@ def _curve(name: str, points: Sequence[Point], across: _Axis, upward: _Axis, ind
 
 
 def _grid(across: _Axis, upward: _Axis, x_label: str) -> str:
-    marks = "".join(_text(across.place(tick), HEIGHT - 22, spoken(tick), "quiet num", "middle") for tick in across.ticks)
+    named = zip(across.ticks, tick_labels(across.ticks), strict=True)
+    marks = "".join(_text(across.place(tick), HEIGHT - 22, mark, "quiet num", "middle") for tick, mark in named)
     return _horizontal_lines(upward) + marks + _text(WIDTH - _RIGHT, HEIGHT - 5, x_label, "quiet", "end")
 
 
 def _horizontal_lines(upward: _Axis) -> str:
     return "".join(
         f'<line class="axis" x1="{_LEFT}" x2="{WIDTH - _RIGHT}" y1="{upward.place(tick):.1f}" y2="{upward.place(tick):.1f}"/>'
-        + _text(_LEFT - 8, upward.place(tick) + 3.5, spoken(tick), "quiet num", "end")
-        for tick in upward.ticks
+        + _text(_LEFT - 8, upward.place(tick) + 3.5, mark, "quiet num", "end")
+        for tick, mark in zip(upward.ticks, tick_labels(upward.ticks), strict=True)
     )
 
 

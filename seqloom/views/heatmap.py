@@ -17,10 +17,10 @@ from seqloom.views.graphemes import utf16_offsets
 from seqloom.views.labels import Label, clean
 from seqloom.views.layout import Layout, arrange, column_labels, row_labels
 from seqloom.views.looks import LIGHTING, look, look_data
-from seqloom.views.page import asset, embedded, foreign, number, page, text
+from seqloom.views.page import asset, embedded, foreign, headline, number, page, text
 from seqloom.views.segments import output_spans, segments
 from seqloom.views.strips import pictured, plan_strip
-from seqloom.views.svg import cell_inset, static_drawing
+from seqloom.views.svg import UNKNOWN_NOTE, cell_inset, static_drawing
 from seqloom.views.theme import LEVELS, drawing_style, page_variables
 
 STYLES = ("map.css", "look.css")
@@ -29,6 +29,9 @@ EMPTY = "\u2205"
 
 _SCALE = 10_000
 """Weights travel as whole ten-thousandths: shorter than decimals, and finer than anyone reads."""
+
+_LONG_TEXT = 200
+"""Texts of more letters than this are set smaller."""
 
 _NO_ATTENTION = (
     "This model has no attention: it writes from a summary of the whole source, so there is no map to draw. "
@@ -47,7 +50,7 @@ def several_to_html(shown: Sequence[Shown], title: str) -> str:
     components = "".join(component(one) for one in exhibits)
     beside = len(exhibits) > 1 and all(one.label for one in exhibits)
     content = f'<div class="beside">{components}</div>' if beside else components
-    body = f"<main><h1 dir=auto>{text(title)}</h1>{content}</main>"
+    body = f"<main>{headline(title)}{content}</main>"
     return page(title, body, styles=STYLES, scripts=SCRIPTS)
 
 
@@ -78,7 +81,7 @@ def _plot(candidate: Candidate) -> str:
     drawn = [name for name in chosen_sources(candidate, None) if name not in pictured(candidate)]
     if not drawn:
         return ""
-    legend = "" if drawn[0] is None else _legend()
+    legend = "" if drawn[0] is None else _legend(candidate.alignment[drawn[0]])
     return f'<div class="plot"><div class="scroll">{static_drawing(candidate, drawn[0])}</div></div>{legend}'
 
 
@@ -86,16 +89,17 @@ def _texts(prediction: Prediction) -> str:
     features = "".join(foreign(one, "feature") for one in prediction.features)
     names = list(prediction.sources)
     sources = "".join(
-        _line(name, (features if index == 0 else "") + _shadeable(one, "source", name))
+        _line(name, (features if index == 0 else "") + _shadeable(one, "source", name), long=len(one) > _LONG_TEXT)
         for index, (name, one) in enumerate(prediction.sources.items())
     )
     doubt = '<span class="doubt-key">less sure<i></i><span class="certainty"></span></span>'
     caption = "output" if "output" not in names else "written"
-    return f'<dl class="texts">{sources}{_line(caption, _shadeable(prediction.text, "output", "") + doubt)}</dl>'
+    output = _line(caption, _shadeable(prediction.text, "output", "") + doubt, long=len(prediction.text) > _LONG_TEXT)
+    return f'<dl class="texts">{sources}{output}</dl>'
 
 
-def _line(caption: str, content: str) -> str:
-    return f"<dt dir=auto>{text(caption)}</dt><dd>{content}</dd>"
+def _line(caption: str, content: str, *, long: bool) -> str:
+    return f'<dt dir="auto">{text(caption)}</dt><dd{" class=long" if long else ""}>{content}</dd>'
 
 
 def _shadeable(value: str, kind: str, name: str) -> str:
@@ -119,8 +123,9 @@ def _scores(candidate: Candidate) -> str:
     return f"<span>score {number(candidate.score)}</span><span>log p {number(candidate.log_prob)}</span>{unfinished}"
 
 
-def _legend() -> str:
-    return '<div class="legend"><span>weight</span><span>0</span><i></i><span>1</span></div>'
+def _legend(alignment: Alignment) -> str:
+    unknown = f'<span class="unknown-key">{UNKNOWN_NOTE}</span>' if alignment.unknown else ""
+    return f'<div class="legend"><span>weight</span><span>0</span><i></i><span>1</span>{unknown}</div>'
 
 
 def _data(exhibit: Exhibit) -> dict[str, Any]:
@@ -161,8 +166,14 @@ def _heat_map_data(rows: Sequence[Label], alignment: Alignment | None, source: s
         "columns": [_label_data(one) for one in columns],
         "heads": _heads(alignment),
         "segments": [astuple(one) for one in segments(source, alignment.spans)] if alignment else [],
+        "unknown": _unknown_segments(alignment, source) if alignment else [],
         "layout": _layout_data(arrange(rows, columns)),
     }
+
+
+def _unknown_segments(alignment: Alignment, source: str) -> list[tuple[int, int, tuple[int, ...]]]:
+    found = segments(source, [alignment.spans[one] for one in alignment.unknown])
+    return [(one.start, one.end, one.symbols) for one in found]
 
 
 def _heads(alignment: Alignment | None) -> list[list[int]]:
@@ -175,8 +186,8 @@ def _heads(alignment: Alignment | None) -> list[list[int]]:
 
 
 def _label_data(one: Label) -> list[Any]:
-    """Text, right to left, mark, and the full symbol if it was shortened."""
-    return [one.text, int(one.rtl), int(one.mark), one.full if one.full != one.text else 0]
+    """Text, right to left, the theme's colour, and the full symbol if it was shortened."""
+    return [one.text, int(one.rtl), one.kind, one.full if one.full != one.text else 0]
 
 
 def _layout_data(layout: Layout) -> dict[str, Any]:

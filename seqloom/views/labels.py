@@ -10,6 +10,10 @@ END_SIGN = "<end>"
 """What `Candidate.tokens` has for the end of a finished output."""
 
 _DOTTED_CIRCLE = "\u25cc"
+_ISOLATE, _END_OF_ISOLATE = "\u2068", "\u2069"
+_TURNING = frozenset({"R", "AL", "AN", "RLE", "RLO", "LRE", "LRO", "PDF", "RLI", "LRI", "FSI", "PDI"})
+"""Classes of characters that can turn what stands beside them around."""
+
 _NAMED = {
     "": "\u2205",
     " ": "\u2423",
@@ -32,7 +36,7 @@ class Label:
     """One symbol as it is printed beside a map.
 
     full: the whole symbol for tooltips. rtl: it begins with a right-to-left letter. mark: `<begin>`, `<end>` or a feature,
-    printed more quietly. single: one letter to the eye.
+    printed more quietly. single: one letter to the eye. unknown: the model does not know it.
     """
 
     text: str
@@ -40,13 +44,19 @@ class Label:
     rtl: bool
     mark: bool
     single: bool
+    unknown: bool = False
+
+    @property
+    def kind(self) -> str:
+        """The theme's colour of it."""
+        return "doubt" if self.unknown else "quiet" if self.mark else "ink"
 
 
-def label(symbol: str, *, mark: bool = False) -> Label:
-    """Make the label of a symbol; mark says that it is no part of the text."""
+def label(symbol: str, *, mark: bool = False, unknown: bool = False) -> Label:
+    """Make the label of a symbol; mark says that it is no part of the text, unknown that the model cannot read it."""
     full = visible(symbol)
     single = len(clusters(full)) == 1
-    return Label(shortened(full), full, starts_right_to_left(full), mark, single)
+    return Label(shortened(full), full, starts_right_to_left(full), mark, single, unknown)
 
 
 def visible(symbol: str) -> str:
@@ -70,10 +80,26 @@ def shortened(text: str, longest: int = LONGEST) -> str:
     return text if len(parts) <= longest else text[: parts[longest - 1][0]] + "\u2026"
 
 
+def isolated(text: str) -> str:
+    """The text in a direction of its own, for a line on which something else stands beside it.
+
+    Without it, a number after an Arabic word belongs to the Arabic, and `2009-12-31` is shown as `31-12-2009`.
+    """
+    turns = any(unicodedata.bidirectional(character) in _TURNING for character in text)
+    return f"{_ISOLATE}{text}{_END_OF_ISOLATE}" if turns else text
+
+
 def starts_right_to_left(text: str) -> bool:
-    """Whether the first letter with a direction is one of a right-to-left script, as `dir="auto"` decides."""
+    """Whether the first letter with a direction is one of a right-to-left script, as `dir="auto"` decides.
+
+    What is isolated has no say in the direction of the line that it stands on.
+    """
+    depth = 0
     for character in text:
         direction = unicodedata.bidirectional(character)
+        depth += (direction in ("LRI", "RLI", "FSI")) - (direction == "PDI")
+        if depth > 0:
+            continue
         if direction in ("R", "AL"):
             return True
         if direction == "L":
@@ -108,9 +134,11 @@ def _character_width(character: str) -> float:
         return 0.0
     if unicodedata.east_asian_width(character) in ("W", "F") or category == "So":
         return 1.05
-    if category == "Lu" or character in "mwMW@%\u2026":
+    if character in "mwMW@%<>=+~\u2026":
+        return 0.88
+    if category == "Lu":
         return 0.72
-    return 0.35 if character in "iljtfrI.,:;'|!()[]" else 0.6
+    return 0.4 if character in "iljtfrI.,:;'|!()[]" else 0.62
 
 
 def _allowed(character: str) -> bool:

@@ -15,7 +15,7 @@ CAPTION = 16.0
 COVERAGE = 34.0
 
 _WIDTH, _HEIGHT = 900.0, 1080.0
-_SMALLEST, _LARGEST = 10.0, 36.0
+_SMALLEST, _LARGEST = 13.0, 36.0
 _NARROWEST = 46.0  # the word "coverage" stands in the left margin
 
 
@@ -47,13 +47,14 @@ def column_labels(alignment: Alignment | None) -> list[Label]:
     """Labels of the source symbols; those with an empty span are marks and features. None without attention."""
     if alignment is None:
         return []
-    return [label(symbol, mark=start == end) for symbol, (start, end) in zip(alignment.symbols, alignment.spans, strict=True)]
+    columns = enumerate(zip(alignment.symbols, alignment.spans, strict=True))
+    return [label(symbol, mark=start == end, unknown=index in alignment.unknown) for index, (symbol, (start, end)) in columns]
 
 
 def arrange(rows: Sequence[Label], columns: Sequence[Label]) -> Layout:
     """Square cells as large as a screen allows, and margins that hold the labels."""
     cell = _cell_size(len(rows), len(columns))
-    font = round(min(max(cell * 0.5, 8.5), 15.0), 1)
+    font = round(min(max(cell * 0.5, 10.0), 15.0), 1)
     angle, turned = _turning(columns, cell)
     left = round(max([_width(one, font) for one in rows] + [_NARROWEST]) + GAP + 2)
     top = round(CAPTION + _header_height(columns, turned, angle, font) + GAP)

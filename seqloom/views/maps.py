@@ -10,7 +10,7 @@ from seqloom.errors import UsageError
 from seqloom.runs import write_file
 from seqloom.views.exhibits import Exhibit, Shown, as_exhibit
 from seqloom.views.heatmap import several_to_html
-from seqloom.views.labels import shortened
+from seqloom.views.labels import isolated, shortened
 from seqloom.views.png import several_to_png
 from seqloom.views.strips import pictured
 from seqloom.views.svg import several_to_svg
@@ -82,9 +82,15 @@ def _default_title(exhibits: list[Exhibit]) -> str:
     if not _share_input(exhibits):
         return f"Attention for {len(exhibits)} inputs"
     first = exhibits[0].prediction
-    source = shortened(", ".join(first.sources.values()), 60)
+    source = ", ".join(isolated(one) for one in _shortened_together([*first.sources.values()], 60))
     # Strips and comparisons have each output below them, so only a single heat map names it in its title.
-    return source if len(exhibits) > 1 or pictured(first.best) else f"{source} \u2192 {shortened(first.text, 60)}"
+    if len(exhibits) > 1 or pictured(first.best):
+        return source
+    return f"{source} \u2192 {isolated(shortened(first.text, 60))}"
+
+
+def _shortened_together(texts: Sequence[str], longest: int) -> list[str]:
+    return [shortened(one, max(longest // len(texts), 20)) for one in texts]
 
 
 def _finite(value: Any) -> Any:

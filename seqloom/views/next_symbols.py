@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 from seqloom.readings import Reading, Summary
 from seqloom.views.charts import nice_ticks
-from seqloom.views.labels import Label, estimated_width, label
-from seqloom.views.page import embedded, foreign, number, page, text
+from seqloom.views.labels import Label, estimated_width, isolated, label
+from seqloom.views.page import embedded, foreign, headline, number, page, text
 from seqloom.views.shading import LINE_END
 from seqloom.views.surprise import SCRIPTS, STYLES, details, facts, legend, shaded_reading
 
@@ -18,7 +18,7 @@ _NARROWEST, _WIDEST = 17.0, 76.0
 def next_symbols_page(readings: Sequence[Reading], summary: Summary, title: str) -> str:
     """Every line of a text, symbol by symbol."""
     lines = "".join(f"<section>{_line(one)}</section>" for one in readings)
-    body = f'<main class="report language"><header><h1 dir="auto">{text(title)}</h1>{facts(summary)}</header>{lines}</main>'
+    body = f'<main class="report language"><header>{headline(title)}{facts(summary)}</header>{lines}</main>'
     return page(title, body, styles=STYLES, scripts=SCRIPTS)
 
 
@@ -53,7 +53,8 @@ def _chart(reading: Reading) -> str:
     )
     bars = "".join(
         f'<rect class="doubt bar" x="{_LEFT + index * column + 2:.1f}" y="{height(bits):.1f}" width="{column - 4:.1f}"'
-        f' height="{max(base - height(bits), 0.5):.1f}"><title>{text(f"{labels[index].full}: {bits:.2f} bits")}</title></rect>'
+        f' height="{max(base - height(bits), 0.5):.1f}">'
+        f"<title>{text(f'{isolated(labels[index].full)}: {bits:.2f} bits')}</title></rect>"
         for index, bits in enumerate(reading.bits.tolist())
     )
     points = " ".join(

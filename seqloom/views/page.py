@@ -7,7 +7,7 @@ from html import escape
 from importlib import resources
 from typing import Any
 
-from seqloom.views.labels import clean
+from seqloom.views.labels import clean, starts_right_to_left
 from seqloom.views.theme import drawing_style, page_variables
 
 
@@ -25,6 +25,14 @@ def page(title: str, body: str, *, styles: Sequence[str] = (), scripts: Sequence
 def text(value: str) -> str:
     """Foreign text as HTML, safe between tags and in quoted attributes."""
     return escape(clean(value), quote=True)
+
+
+def headline(title: str) -> str:
+    """The title of a page. Its direction is that of its first letter, unless that is part of an isolated text.
+
+    `dir="auto"` would look into isolated texts, and turn the arrow between a source and its output around.
+    """
+    return f'<h1 dir="{"rtl" if starts_right_to_left(title) else "ltr"}">{text(title)}</h1>'
 
 
 def foreign(value: str, kind: str = "", tag: str = "span") -> str:

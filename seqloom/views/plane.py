@@ -12,8 +12,8 @@ from typing import Any
 from seqloom.errors import UsageError
 from seqloom.planes import Plane
 from seqloom.runs import write_file
-from seqloom.views.labels import clean, estimated_width, shortened, starts_right_to_left
-from seqloom.views.page import embedded, foreign, number, page, text
+from seqloom.views.labels import clean, estimated_width, isolated, shortened, starts_right_to_left
+from seqloom.views.page import embedded, foreign, headline, number, page, text
 from seqloom.views.shapes import document, text_line
 from seqloom.views.theme import LIGHT, group_style
 
@@ -160,8 +160,8 @@ def _mark(mark: int, x: float, y: float) -> str:
 
 
 def _described(plane: Plane, index: int) -> str:
-    group = f" ({plane.groups[index]})" if plane.groups[index] else ""
-    return f"{index + 1}  {plane.texts[index]}{group}"
+    group = f" ({isolated(plane.groups[index])})" if plane.groups[index] else ""
+    return f"{index + 1}  {isolated(plane.texts[index])}{group}"
 
 
 def _list(plane: Plane, *, numbered: bool) -> tuple[str, float, float]:
@@ -232,7 +232,7 @@ def plane_page(plane: Plane, title: str) -> str:
         f'{_points(plane, numbered=len(plane.texts) <= _MOST_NUMBERED, tooltips=False)}<g class="links"></g></svg>'
     )
     body = (
-        f'<style>{group_style()}</style><main class="report"><h1 dir="auto">{text(title)}</h1>{_agreement(plane)}'
+        f'<style>{group_style()}</style><main class="report">{headline(title)}{_agreement(plane)}'
         f'<section class="seqloom-plane"><ul class="groups">{keys}</ul><div class="plot">{drawing}</div>'
         f"{_table(plane)}{embedded(_data(plane))}</section></main>"
     )

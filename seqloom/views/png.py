@@ -9,11 +9,11 @@ from seqloom.predictions import Candidate, FloatArray
 from seqloom.views.canvas import Canvas, points
 from seqloom.views.chosen import chosen_sources, chosen_weights, probability
 from seqloom.views.exhibits import Exhibit, Picture
-from seqloom.views.labels import Label, clean, estimated_width, label, wrapped
+from seqloom.views.labels import Label, clean, estimated_width, isolated, label, wrapped
 from seqloom.views.layout import CAPTION, COVERAGE, GAP, arrange, column_labels, row_labels
 from seqloom.views.overlays import blocks, composed, light, smooth
 from seqloom.views.strips import CAPTION_LINE, CAPTION_SIZE, PROBABILITY_SIZE, Outline, Step, plan_strip
-from seqloom.views.svg import HEADING, NO_ATTENTION, NOTE_LINE, NOTE_SIZE, cell_inset
+from seqloom.views.svg import HEADING, NOTE_LINE, NOTE_SIZE, cell_inset, map_notes
 from seqloom.views.theme import LEVELS, LIGHT, NAMED, SPOT, VEIL
 
 _MARGIN, _TITLE, _LEGEND = 12.0, 30.0, 42.0
@@ -161,7 +161,7 @@ class _HeatMap:
         self.width, self.height = self.layout.width, self.layout.height
         self.weights = chosen_weights(alignment, head) if alignment is not None else None
         self.shades = alignment is not None
-        self.notes = [] if self.shades else [NO_ATTENTION]
+        self.notes = map_notes(alignment)
         self.probabilities = [probability(one) for one in candidate.log_probs]
 
     def draw(self, canvas: Canvas, x: float, y: float) -> None:
@@ -175,7 +175,7 @@ class _HeatMap:
             self.draw_columns(canvas, left, top - GAP)
             _draw_cells(canvas, self.weights, left, top, layout.cell)
             _draw_coverage(canvas, self.weights, left, top, layout.cell)
-            canvas.text(left, y + 11, f"{self.name} \u2192", LIGHT.quiet, 11)
+            canvas.text(left, y + 11, f"{isolated(self.name)} \u2192", LIGHT.quiet, 11)
             canvas.text(left - GAP, top - GAP, "output \u2193", LIGHT.quiet, 11, align="right")
 
     def draw_columns(self, canvas: Canvas, left: float, y: float) -> None:

@@ -8,7 +8,7 @@ from seqloom.views import heatmap
 from seqloom.views.charts import Panel, bar_chart, line_chart, spoken
 from seqloom.views.differences import marked_pair
 from seqloom.views.exhibits import Picture, Shown, as_exhibit
-from seqloom.views.page import foreign, number, page, text
+from seqloom.views.page import foreign, headline, number, page, text
 from seqloom.views.pixels import data_uri, rgb_png, shrunk
 
 _RANGE = ("from", "to", "count")
@@ -95,7 +95,7 @@ def _header(report: Report) -> str:
     facts = "".join(f'<div><dt>{text(label)}</dt><dd dir="auto">{text(value)}</dd></div>' for label, value in report.facts)
     notes = "".join(f'<p class="remark" dir="auto">{text(note)}</p>' for note in report.notes)
     listed = f'<dl class="facts">{facts}</dl>' if facts else ""
-    return f'<header><h1 dir="auto">{text(report.title)}</h1>{summary}{notes}{listed}</header>'
+    return f"<header>{headline(report.title)}{summary}{notes}{listed}</header>"
 
 
 def _section(title: str, content: str) -> str:

@@ -33,5 +33,6 @@ def rectangle(x: float, y: float, width: float, height: float, kind: str, *, too
 
 
 def label_text(one: Label, x: float, y: float, *, size: float, anchor: str) -> str:
-    """Draw a symbol's label; marks more quietly."""
-    return text_line(x, y, one.text, "quiet" if one.mark else "ink", size=size, anchor=anchor, rtl=one.rtl)
+    """Draw a symbol's label; marks more quietly, unknown ones underlined, since an emoji has a colour of its own."""
+    kind = "doubt underlined" if one.unknown else one.kind
+    return text_line(x, y, one.text, kind, size=size, anchor=anchor, rtl=one.rtl)

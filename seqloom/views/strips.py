@@ -14,7 +14,7 @@ import numpy as np
 from seqloom.predictions import Candidate, FloatArray
 from seqloom.views.chosen import probability
 from seqloom.views.exhibits import Picture
-from seqloom.views.labels import Label, clean, estimated_width, label, starts_right_to_left, wrapped
+from seqloom.views.labels import Label, clean, estimated_width, isolated, label, starts_right_to_left, wrapped
 from seqloom.views.layout import row_labels
 from seqloom.views.overlays import grid_of, is_hard, mask_png, spoken_place, weights_on_grid
 from seqloom.views.page import number
@@ -58,7 +58,8 @@ class Step:
         """Say in words what the panel shows."""
         greatest = float(self.weights.max(initial=0.0))
         place = spoken_place(self.weights)
-        return f"{self.label.full}: probability {self.probability:.3f}, looks {place}, greatest weight {greatest:.3f}"
+        word = isolated(self.label.full)
+        return f"{word}: probability {self.probability:.3f}, looks {place}, greatest weight {greatest:.3f}"
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from typing import Any
 
 from seqloom.readings import Reading, Summary
 from seqloom.views.labels import visible
-from seqloom.views.page import embedded, number, page, text
+from seqloom.views.page import embedded, headline, number, page
 from seqloom.views.shading import Shade, shaded, surprise_shade
 
 STYLES = ("report.css", "language.css")
@@ -21,7 +21,7 @@ def surprise_page(readings: Sequence[Reading], summary: Summary, title: str) -> 
     ranked = sorted(readings, key=lambda one: -one.surprise)
     rows = "".join(_row(one) for one in ranked)
     body = (
-        f'<main class="report language"><header><h1 dir="auto">{text(title)}</h1>{facts(summary)}{_left_out(readings, summary)}'
+        f'<main class="report language"><header>{headline(title)}{facts(summary)}{_left_out(readings, summary)}'
         f'</header><section class="seqloom-text">{legend()}{_controls(ranked)}<ol class="lines">{rows}</ol>'
         f"{embedded(details(ranked))}</section></main>"
     )

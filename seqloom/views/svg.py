@@ -5,10 +5,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from seqloom.predictions import Candidate, FloatArray
+from seqloom.predictions import Alignment, Candidate, FloatArray
 from seqloom.views.chosen import chosen_sources, chosen_weights, probability
 from seqloom.views.exhibits import Exhibit, Picture
-from seqloom.views.labels import Label, clean, estimated_width, wrapped
+from seqloom.views.labels import Label, clean, estimated_width, isolated, starts_right_to_left, wrapped
 from seqloom.views.layout import CAPTION, COVERAGE, GAP, Layout, arrange, column_labels, row_labels
 from seqloom.views.shapes import document, label_text, rectangle, text_line
 from seqloom.views.strips import plan_strip, strip_svg
@@ -21,6 +21,7 @@ _LEAST_WIDTH = 400.0
 HEADING = 18.0
 NOTE_SIZE, NOTE_LINE = 11.0, 18.0
 
+UNKNOWN_NOTE = "orange: not in the model's vocabulary"
 NO_ATTENTION = "This model has no attention; only probabilities can be shown."
 
 
@@ -61,7 +62,8 @@ def several_to_svg(exhibits: Sequence[Exhibit], *, title: str = "") -> str:
 
 def _stacked(panels: Sequence[_Panel], title: str, description: str) -> str:
     top = _TITLE + _MARGIN if title else _MARGIN
-    parts = [text_line(_MARGIN, top - GAP - 2, clean(title), "ink bold", size=15)] if title else []
+    rtl = starts_right_to_left(title)
+    parts = [text_line(_MARGIN, top - GAP - 2, clean(title), "ink bold", size=15, rtl=rtl)] if title else []
     for panel in panels:
         parts.append(f'<g transform="translate({_MARGIN:g} {top:g})">{panel.body}</g>')
         top += panel.height + GAP
@@ -116,11 +118,17 @@ def _heat_map(candidate: Candidate, name: str | None, head: int | None, *, toolt
             _column_labels(columns, layout),
             _cells(weights, rows, columns, layout, tooltips=tooltips),
             _coverage(weights, columns, layout),
-            text_line(layout.left, 11, f"{clean(name)} \u2192", "quiet", size=11),
+            text_line(layout.left, 11, f"{isolated(clean(name))} \u2192", "quiet", size=11),
             text_line(layout.left - GAP, layout.top - GAP, "output \u2193", "quiet", size=11, anchor="end"),
         ]
-    attends = alignment is not None
-    return _Panel(layout.width, layout.height, "".join(parts), attends, () if attends else (NO_ATTENTION,))
+    return _Panel(layout.width, layout.height, "".join(parts), alignment is not None, map_notes(alignment))
+
+
+def map_notes(alignment: Alignment | None) -> list[str]:
+    """How a heat map is to be read, where that is not plain."""
+    if alignment is None:
+        return [NO_ATTENTION]
+    return [UNKNOWN_NOTE] if alignment.unknown else []
 
 
 def _row_labels(rows: list[Label], layout: Layout) -> str:
@@ -151,7 +159,7 @@ def _cells(weights: FloatArray, rows: list[Label], columns: list[Label], layout:
     parts = [rectangle(layout.left, layout.top, len(columns) * cell, len(rows) * cell, "panel")]
     for row, column in np.argwhere(weights * LEVELS + 0.5 >= 1).tolist():
         weight = float(weights[row, column])
-        tooltip = f"{rows[row].full} \u2190 {columns[column].full}  {weight:.3f}" if tooltips else ""
+        tooltip = f"{isolated(rows[row].full)} \u2190 {isolated(columns[column].full)}  {weight:.3f}" if tooltips else ""
         x, y = layout.left + column * cell + inset, layout.top + row * cell + inset
         parts.append(rectangle(x, y, size, size, f"w{level(weight)}", tooltip=tooltip))
     return "".join(parts)
@@ -171,7 +179,7 @@ def _coverage(weights: FloatArray, columns: list[Label], layout: Layout) -> str:
     parts = [text_line(layout.left - GAP, top + 10, "coverage", "quiet", size=11, anchor="end")]
     for index, (one, total) in enumerate(zip(columns, sums.tolist(), strict=True)):
         x = layout.left + index * layout.cell + inset
-        tooltip = f"{one.full}  coverage {total:.2f}"
+        tooltip = f"{isolated(one.full)}  coverage {total:.2f}"
         parts.append(rectangle(x, top, layout.cell - 2 * inset, max(total * scale, 0.5), "accent bar", tooltip=tooltip))
     return "".join(parts)
 

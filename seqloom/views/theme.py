@@ -76,7 +76,7 @@ def drawing_style() -> str:
     """
     base = (
         f".sl text{{font-family:{FONTS}}}.sl .num{{font-variant-numeric:tabular-nums}}"
-        ".sl .bold{font-weight:600}.sl .bar{opacity:.6}"
+        ".sl .bold{font-weight:600}.sl .underlined{text-decoration:underline}.sl .bar{opacity:.6}"
         f".sl .outline{{fill:none;stroke:{SPOT}}}.sl .outline.named{{stroke:{NAMED}}}.sl .casing{{fill:none;stroke:{VEIL}}}"
     )
     return base + _rules(LIGHT) + f"@media screen and (prefers-color-scheme:dark){{{_rules(DARK)}}}"
@@ -120,6 +120,14 @@ def _rules(theme: Theme) -> str:
     return "".join(f".sl .{name}{{fill:{colour}}}" for name, colour in (fills | shades).items()) + "".join(
         f".sl .{name}{{stroke:{colour};fill:none}}" for name, colour in strokes.items()
     )
+
+
+def colour(kind: str) -> str:
+    """The colour that a class of the drawing style has on paper: `ink`, `w12`, `g3` and so on."""
+    if kind[1:].isdecimal():
+        index = int(kind[1:])
+        return shade(LIGHT, index / LEVELS) if kind[0] == "w" else LIGHT.groups[index]
+    return {"rule": LIGHT.line, "panel": LIGHT.ramp[0]}.get(kind) or str(getattr(LIGHT, kind))
 
 
 def channels(colour: str) -> tuple[int, int, int]:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from seqloom.readings import Activations, Unit
-from seqloom.views.page import number, page, text
+from seqloom.views.page import headline, number, page
 from seqloom.views.shading import Shade, shaded
 from seqloom.views.surprise import STYLES
 
@@ -18,7 +18,7 @@ def units_page(activations: Activations, title: str) -> str:
         f'<p class="shades"><span>\u2212{most}</span><i class="both"></i><span>{most}</span>'
         "<span>value of the unit after the symbol is read</span></p>"
     )
-    body = f'<main class="report language"><header><h1 dir="auto">{text(title)}</h1>{legend}</header>{units}</main>'
+    body = f'<main class="report language"><header>{headline(title)}{legend}</header>{units}</main>'
     return page(title, body, styles=STYLES)
 
 

@@ -266,7 +266,7 @@ def test_five_thousand_items_take_well_under_a_second() -> None:
 
 def test_bleu_is_silent_where_no_reference_has_four_words() -> None:
     short = Item("a b c", ("a b c",), ("a", "b", "c"), (("a", "b", "c"),), 3)
-    assert evaluate([short]).telling == [name for name in PAIRS if name != "bleu"]
+    assert evaluate([short]).telling == [name for name in PAIRS if name not in ("bleu", "wer")]
     assert evaluate([short]).metrics["bleu"] == 0
     assert not evaluate([short, Item("a b c d", ("a b c d",), ("a",), (("a",),), 4)]).silent
 
@@ -303,3 +303,18 @@ def test_a_class_that_was_never_wanted_has_no_recall_and_no_part_in_the_mean() -
 def test_longer_targets_are_no_classes() -> None:
     assert evaluate([*class_items(("a", "a")), item("ab", "ab")]).classes is None
     assert "classes" not in evaluate([item("ab", "ab")]).as_json()
+
+
+def test_a_metric_that_repeats_another_is_not_shown() -> None:
+    characters = evaluate([item("abd", "abc"), item("x", "xy")])
+    assert characters.silent["symbol_error_rate"] == "the same as cer: every symbol is a character"
+    sounds = evaluate([Item("a b d", ("a b c",), ("a", "b", "d"), (("a", "b", "c"),), 3)])
+    assert sounds.silent["wer"] == "the same as symbol_error_rate: every symbol is a word between spaces"
+    assert "wer" not in sounds.telling
+    assert evaluate([item("abd", "abc")], ["symbol_error_rate", "cer"]).telling == ["symbol_error_rate", "cer"]
+
+
+def test_bleu_is_not_shown_for_sounds_between_spaces() -> None:
+    pronounced = [item("HH AH0 L OW1 W ER1 L D", "HH AH0 L OW1 W ER1 L D")] * 30
+    assert "sounds" in evaluate(pronounced).silent["bleu"]
+    assert "bleu" in evaluate([item("the cat sat on the mat", "the cat sat on the mat")] * 60).telling

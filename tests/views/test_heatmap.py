@@ -1,6 +1,7 @@
 """The interactive page."""
 
 import time
+from dataclasses import replace
 
 import pytest
 
@@ -93,3 +94,14 @@ def test_two_hundred_by_two_hundred_takes_less_than_a_second() -> None:
     start = time.perf_counter()
     to_html(prediction, "long")
     assert time.perf_counter() - start < 1.0
+
+
+def test_an_unknown_symbol_is_shown_as_itself_and_marked() -> None:
+    known = samples.characters("a\U0001f600", "b")
+    alignment = replace(known.best.alignment["source"], unknown=(1,))
+    page = Page(to_html(Prediction(known.sources, replace(known.best, alignment={"source": alignment})), ""))
+    [drawn] = page.data()["candidates"][0]["maps"]
+    assert drawn["columns"][1][:3] == ["\U0001f600", 0, "doubt"]
+    assert drawn["unknown"] == [[1, 3, [0]]]  # in UTF-16, as browsers count
+    assert page.count("text", kind="doubt underlined") == 1
+    assert "not in the model's vocabulary" in page.text

@@ -8,7 +8,7 @@ import pytest
 
 from seqloom.classes import Classes
 from seqloom.views import report as views
-from seqloom.views.charts import Panel, bar_chart, line_chart, nice_ticks, spoken, thinned
+from seqloom.views.charts import Panel, bar_chart, line_chart, nice_ticks, spoken, thinned, tick_labels
 from seqloom.views.report import Example, Metric, Report
 
 from . import pictures, samples
@@ -167,3 +167,10 @@ def test_a_prediction_about_a_picture_is_a_strip_without_a_large_picture() -> No
 
 def test_a_curve_of_next_to_nothing_is_drawn() -> None:
     assert "<polyline" in line_chart(Panel("Scores", {"bleu": [(2, 4.2e-14)]}))
+
+
+def test_labels_of_an_axis_differ() -> None:
+    assert tick_labels([0.0, 0.0005, 0.001, 0.0015]) == ["0", "0.0005", "0.0010", "0.0015"]
+    assert tick_labels([-50.0, 0.0, 50.0]) == ["\u221250", "0", "50"]
+    assert tick_labels([0.0, 2500.0, 5000.0]) == ["0", "2,500", "5,000"]
+    assert tick_labels([3.0]) == ["3"]

@@ -8,6 +8,8 @@ globalThis.seqloom = {
     parent.append(element);
     return element;
   },
+  // In a direction of its own, for texts that something else stands beside.
+  isolated: (text) => `\u2068${text}\u2069`,
   full: (label) => label[3] || label[0],
   clamp: (value, low, high) => Math.min(Math.max(value, low), high),
 };

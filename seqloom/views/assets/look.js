@@ -1,7 +1,7 @@
 // Attention over a picture: light on the large one and on a small one for each symbol, as overlays.py computes it.
 (() => {
   "use strict";
-  const { make, full, clamp } = globalThis.seqloom;
+  const { make, full, isolated, clamp } = globalThis.seqloom;
   const LARGE = 240, SMALL = 96, SHADES = 255, PACE = 1100, MOST_WORDS = 5;
 
   const shares = (pixels, cells, spread) => Array.from({ length: pixels }, (_, pixel) => {
@@ -132,12 +132,12 @@
       const most = Math.max(...this.weights(row)).toFixed(3);
       const button = make(make(this.strip, "li"), "button", {
         type: "button", class: "step", "aria-pressed": false,
-        "aria-label": `${full(label)}: probability ${probability.toFixed(3)}, looks ${this.map.places[row]}, greatest weight ${most}`,
+        "aria-label": `${isolated(full(label))}: probability ${probability.toFixed(3)}, looks ${this.map.places[row]}, greatest weight ${most}`,
       });
       const picture = make(button, "span", { class: "picture" });
       this.light(make(picture, "canvas", { class: "mask" }), row, SMALL);
       this.frames(picture, row);
-      make(button, "bdi", { class: label[2] ? "word mark" : "word" }, label[0]);
+      make(button, "bdi", { class: label[2] === "quiet" ? "word mark" : "word" }, label[0]);
       make(button, "span", { class: "num" }, probability.toFixed(2));
       make(button, "span", { class: "share" });
       const point = () => this.timer || this.owner.point(row, -1);
@@ -165,7 +165,7 @@
       this.status.setAttribute("aria-live", "polite");
       this.view.tabIndex = 0;
       this.view.setAttribute("role", "application");
-      this.view.setAttribute("aria-label", `${this.root.dataset.name}. The arrow keys choose a place; the words that looked there are named.`);
+      this.view.setAttribute("aria-label", `${isolated(this.root.dataset.name)}. The arrow keys choose a place; the words that looked there are named.`);
       this.view.addEventListener("click", (event) => {
         const [rows, columns] = this.map.grid, frame = this.view.getBoundingClientRect();
         const column = clamp(Math.floor(((event.clientX - frame.left) / frame.width) * columns), 0, columns - 1);

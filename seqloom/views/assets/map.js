@@ -1,9 +1,9 @@
 // Brings the maps of a page to life: heat maps here, looks at pictures in look.js.
 (() => {
   "use strict";
-  const GAP = 8, CAPTION = 16, COVERAGE = 34;
+  const GAP = 8, CAPTION = 16, COVERAGE = 34, MOST_OF_PAGE = 0.38, LETTER = 0.58;
 
-  const { make, full, clamp, Look } = globalThis.seqloom;
+  const { make, full, isolated, clamp, Look } = globalThis.seqloom;
   const NO_MAP = { columns: [], heads: [], segments: [] };
 
   class HeatMap {
@@ -18,13 +18,20 @@
       this.plot = root.querySelector(".plot");
       this.scroll = root.querySelector(".scroll");
       this.output = root.querySelector(".shadeable.output");
-      if (this.plot) this.tip = make(this.plot, "div", { class: "tip", role: "status", "aria-live": "polite" });
+      if (this.plot) {
+        this.pane = make(this.plot, "div", { class: "pane", "aria-hidden": true });
+        this.tip = make(this.plot, "div", { class: "tip", role: "status", "aria-live": "polite" });
+        this.hint = make(this.plot, "p", { class: "hint" }, "The map is wider than the page: scroll it sideways. The bars behind the labels are probabilities.");
+      }
       this.buttons = [...root.querySelectorAll(".candidate")];
       this.buttons.forEach((button, index) => button.addEventListener("click", () => this.choose({ candidate: index })));
       this.listenToOutput();
       this.looks = [...root.querySelectorAll(".look")].map((one, index) => new Look(one, this, pictures[index]));
       this.choose({});
-      new ResizeObserver(() => this.shade()).observe(root);
+      new ResizeObserver(() => {
+        if (this.plot) this.drawPane();
+        this.shade();
+      }).observe(root);
       if (document.fonts) document.fonts.ready.then(() => this.shade());
     }
 
@@ -94,12 +101,45 @@
       if (columns.length) {
         this.drawCells(svg);
         this.drawCoverage(svg);
-        this.drawText(svg, layout.left, 11, `${this.data.sources[this.choice.source]} \u2192`, "quiet", 11, "start");
+        this.drawText(svg, layout.left, 11, `${isolated(this.data.sources[this.choice.source])} \u2192`, "quiet", 11, "start");
         this.drawText(svg, layout.left - GAP, layout.top - GAP, "output \u2193", "quiet", 11, "end");
       }
       this.drawProbabilities(svg);
       this.marks = make(svg, "g");
       this.listenToPlot(svg);
+      this.drawPane();
+      this.scroll.scrollLeft = 0;
+      this.reveal(0);
+    }
+
+    // A map that is wider than the page keeps its row labels in view, with the probabilities as bars behind them.
+    drawPane() {
+      const { left, top, width, height, cell, font } = this.map.layout, { rows, probabilities } = this.candidate;
+      this.pane.replaceChildren();
+      this.paneTexts = [];
+      this.wide = width > this.scroll.clientWidth + 1;
+      this.plot.classList.toggle("overflows", this.wide);
+      if (!this.wide) return;
+      const room = Math.min(left, Math.max(Math.round(this.scroll.clientWidth * MOST_OF_PAGE), 56)) - 2;
+      const letters = room < left - 2 ? Math.max(Math.floor((room - GAP) / (font * LETTER)), 3) : Infinity;
+      const svg = make(this.pane, "svg", { class: "sl", width: room, height, viewBox: `0 0 ${room} ${height}` });
+      rows.forEach((label, row) => {
+        const y = top + row * cell, inset = Math.max(cell * 0.1, 1);
+        make(svg, "rect", { class: "accent behind", x: 0, y: y + inset, width: Math.max(probabilities[row] * room, 1), height: cell - 2 * inset });
+        const shown = [...label[0]].length > letters ? [...label[0]].slice(0, letters - 1).join("") + "\u2026" : label[0];
+        this.paneTexts.push(this.drawLabel(svg, [shown, ...label.slice(1)], room - GAP + 2, y + cell / 2 + font * 0.35, "end"));
+      });
+      if (this.map.columns.length) this.drawText(svg, room - GAP + 2, top + rows.length * cell + GAP + 10, "coverage", "quiet", 11, "end");
+    }
+
+    // Scroll to where the model looked while it wrote a symbol, unless that is in view.
+    reveal(row) {
+      const { left, cell } = this.map.layout, columns = this.map.columns.length, view = this.scroll;
+      if (!this.wide || row < 0 || !columns) return;
+      const weights = this.weights[this.choice.source].slice(row * columns, (row + 1) * columns);
+      const middle = left + (weights.indexOf(Math.max(...weights)) + 0.5) * cell, pane = this.pane.clientWidth;
+      const hidden = middle - cell < view.scrollLeft + pane || middle + cell > view.scrollLeft + view.clientWidth;
+      if (hidden) view.scrollLeft = middle - pane - (view.clientWidth - pane) / 3;
     }
 
     drawText(parent, x, y, text, kind, size, anchor, rtl = false) {
@@ -113,7 +153,7 @@
     }
 
     drawLabel(parent, label, x, y, anchor) {
-      return this.drawText(parent, x, y, label[0], label[2] ? "quiet" : "ink", this.map.layout.font, anchor, Boolean(label[1]));
+      return this.drawText(parent, x, y, label[0], label[2] === "doubt" ? "doubt underlined" : label[2], this.map.layout.font, anchor, Boolean(label[1]));
     }
 
     drawRowLabel(svg, label, index) {
@@ -149,7 +189,7 @@
         const bar = make(svg, "rect", {
           class: "accent bar", x: left + column * cell + gap, y, width: cell - 2 * gap, height: Math.max(sum * scale, 0.5),
         });
-        make(bar, "title", {}, `${full(this.map.columns[column])}  coverage ${sum.toFixed(2)}`);
+        make(bar, "title", {}, `${isolated(full(this.map.columns[column]))}  coverage ${sum.toFixed(2)}`);
       });
     }
 
@@ -171,7 +211,8 @@
     listenToPlot(svg) {
       svg.addEventListener("pointermove", (event) => {
         const { left, top, cell } = this.map.layout, frame = svg.getBoundingClientRect();
-        const column = Math.floor((event.clientX - frame.left - left) / cell);
+        const behind = event.clientX < this.scroll.getBoundingClientRect().left + this.pane.clientWidth;
+        const column = behind ? -1 : Math.floor((event.clientX - frame.left - left) / cell);
         const row = Math.floor((event.clientY - frame.top - top) / cell);
         const rows = this.candidate.rows.length, columns = this.map.columns.length;
         this.point(row >= 0 && row < rows ? row : -1, column >= 0 && column < columns ? column : -1);
@@ -227,6 +268,7 @@
       this.row = row;
       this.column = column;
       if (this.plot) {
+        if (column < 0) this.reveal(row);
         this.drawMarks();
         this.drawTip();
       }
@@ -277,7 +319,7 @@
         frame("guide", left + this.column * cell, top, cell, rows * cell);
       }
       if (this.row >= 0 && this.column >= 0) frame("cursor", left + this.column * cell, top + this.row * cell, cell, cell);
-      this.rowTexts.forEach((one, index) => one.classList.toggle("bold", index === this.row));
+      for (const texts of [this.rowTexts, this.paneTexts]) texts.forEach((one, index) => one.classList.toggle("bold", index === this.row));
       this.columnTexts.forEach((one, index) => one.classList.toggle("bold", index === this.column));
     }
 
@@ -318,6 +360,13 @@
       }
     }
 
+    // Below what the model does not know, in the running text.
+    underline(shadeable, start, end) {
+      const frame = shadeable.getBoundingClientRect();
+      for (const box of this.boxes(shadeable.querySelector(".run"), start, end))
+        make(shadeable, "span", { class: "box unknown", style: `left:${box.left - frame.left}px;top:${box.bottom - frame.top - 3}px;width:${box.width}px` });
+    }
+
     // Behind the output: doubt about each symbol, or how much each looked at the chosen place.
     shade() {
       const { probabilities } = this.candidate;
@@ -337,6 +386,7 @@
       const total = (symbols) => symbols.reduce((sum, one) => sum + weight(one), 0);
       const here = (symbols) => index === this.choice.source && symbols.includes(this.column);
       this.paint(shadeable, segments, (symbols) => 0.75 * Math.min(total(symbols), 1), here);
+      for (const [start, end] of index < 0 ? [] : this.candidate.maps[index].unknown || []) this.underline(shadeable, start, end);
     }
 
     rowWeights(index) {
