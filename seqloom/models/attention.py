@@ -12,6 +12,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import scaled_dot_product_attention
 
+from seqloom.models.initialisation import start_matrix, start_small
 from seqloom.models.memory import Memory
 from seqloom.models.multiplying import Linear, linear
 
@@ -142,7 +143,6 @@ class BilinearAttention(ScoredAttention):
         super().__init__()
         self.context_size = memory_size
         self.matrix = Linear(memory_size, query_size, bias=False)
-        nn.init.xavier_uniform_(self.matrix.weight)
 
     def prepare(self, memory: Memory) -> Keys:
         """Keys `W h_j`."""
@@ -162,8 +162,7 @@ class AdditiveAttention(ScoredAttention):
         self.from_query = Linear(query_size, size, bias=False)
         self.from_memory = Linear(memory_size, size, bias=False)
         self.energy = nn.Linear(size, 1, bias=False)
-        for matrix in (self.from_query, self.from_memory, self.energy):
-            nn.init.xavier_uniform_(matrix.weight)
+        start_matrix(self.energy.weight)
 
     def prepare(self, memory: Memory) -> Keys:
         """Keys `W h_j`."""
@@ -189,9 +188,8 @@ class CoverageAttention(Attention):
         self.from_memory = Linear(memory_size, size, bias=False)
         self.from_coverage = nn.Parameter(torch.empty(size))
         self.energy = nn.Linear(size, 1, bias=False)
-        for matrix in (self.from_query, self.from_memory, self.energy):
-            nn.init.xavier_uniform_(matrix.weight)
-        nn.init.uniform_(self.from_coverage, -0.1, 0.1)  # small: at first, what fits counts more than what was seen
+        start_matrix(self.energy.weight)
+        start_small(self.from_coverage)
 
     def prepare(self, memory: Memory) -> Keys:
         """Keys `W h_j`."""
@@ -224,8 +222,7 @@ class ConcatAttention(ScoredAttention):
         self.query_size = query_size
         self.hidden = Linear(query_size + memory_size, size, bias=False)
         self.energy = nn.Linear(size, 1, bias=False)
-        for matrix in (self.hidden, self.energy):
-            nn.init.xavier_uniform_(matrix.weight)
+        start_matrix(self.energy.weight)
 
     def prepare(self, memory: Memory) -> Keys:
         """Keys: the part of `W_1 [s; h_j]` that comes from `h_j`."""
@@ -271,9 +268,7 @@ class ProjectedAttention(ScoredAttention):
 def _squashing_layers(input_size: int, size: int, layers: int, squashing: str) -> nn.Sequential:
     parts: list[nn.Module] = []
     for index in range(layers):
-        matrix = Linear(input_size if index == 0 else size, size, bias=False)
-        nn.init.xavier_uniform_(matrix.weight)
-        parts += [matrix, SQUASHING[squashing]()]
+        parts += [Linear(input_size if index == 0 else size, size, bias=False), SQUASHING[squashing]()]
     return nn.Sequential(*parts)
 
 
@@ -288,9 +283,6 @@ class MultiHeadAttention(ScoredAttention):
         self.to_key = Linear(memory_size, size)
         self.to_value = Linear(memory_size, size)
         self.to_context = Linear(size, size)
-        for matrix in (self.to_query, self.to_key, self.to_value, self.to_context):
-            nn.init.xavier_uniform_(matrix.weight)
-            nn.init.zeros_(matrix.bias)
 
     def prepare(self, memory: Memory) -> Keys:
         """Learned keys and values."""

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import dropout
 
+from seqloom.models.initialisation import FORGET_BIAS, embedding_scale, start_matrix, start_recurrent
 from seqloom.models.memory import CellState
 from seqloom.models.multiplying import Linear, current_multiplier, linear
 from seqloom.recipe import sections
@@ -41,11 +42,7 @@ class Cell(nn.Module, ABC):
         self.size = size
         self.squash = squash
         # One bias is enough: the first part carries it.
-        matrices = [Linear(part, gates * size, bias=index == 0) for index, part in enumerate(part_sizes)]
-        for matrix in matrices:
-            nn.init.xavier_uniform_(matrix.weight)
-        nn.init.zeros_(matrices[0].bias)
-        self.inputs = nn.ModuleList(matrices)
+        self.inputs = nn.ModuleList(Linear(part, gates * size, bias=index == 0) for index, part in enumerate(part_sizes))
 
     def project(self, first: Tensor) -> Tensor:
         """What the first part of the input contributes, `U_1 x_1 + b` for all gates: [..., I_1] -> [..., gates * D]."""
@@ -87,12 +84,9 @@ class Cell(nn.Module, ABC):
 
 
 def _recurrent(size: int, gates: int, *, bias: bool = False) -> Linear:
-    """A matrix from state to gates. Orthogonal blocks neither shrink nor blow up a state over many steps."""
+    """A matrix from state to gates."""
     matrix = Linear(size, gates * size, bias=bias)
-    for block in matrix.weight.data.chunk(gates):
-        nn.init.orthogonal_(block)
-    if bias:
-        nn.init.zeros_(matrix.bias)
+    start_recurrent(matrix.weight)
     return matrix
 
 
@@ -165,8 +159,7 @@ class LstmCell(Cell):
     def __init__(self, part_sizes: Sequence[int], size: int, *, squash: Squash, weight_dropout: float = 0.0) -> None:
         super().__init__(part_sizes, size, weight_dropout=weight_dropout, gates=4, squash=squash)
         self.recurrent = _recurrent(size, 4)
-        with torch.no_grad():  # a fresh cell remembers: gradients reach far from the first update on
-            self.get_parameter("inputs.0.bias")[:size] = 1.0
+        nn.init.constant_(self.get_parameter("inputs.0.bias")[:size], FORGET_BIAS)
 
     @property
     def weights(self) -> Weights:
@@ -201,8 +194,8 @@ def _as_in_torch(gates: Tensor) -> Tensor:
     return torch.cat([write, forget, candidate, output])
 
 
-def build_cell(section: sections.Recurrence, part_sizes: Sequence[int]) -> Cell:
-    """The cell that a recipe names, for inputs of the given parts."""
+def build_cell(section: sections.Recurrence, part_sizes: Sequence[int], *, reads_embedding: bool = False) -> Cell:
+    """The cell that a recipe names, for inputs of the given parts. reads_embedding: whether the first part is one."""
     squash: Squash = torch.tanh if section.activation == "tanh" else torch.sigmoid
     kind: type[RnnCell | GruCell | TorchGruCell | LstmCell]
     match section.cell:
@@ -214,7 +207,10 @@ def build_cell(section: sections.Recurrence, part_sizes: Sequence[int]) -> Cell:
             kind = LstmCell
         case _:
             assert_never(section.cell)
-    return kind(part_sizes, section.size, squash=squash, weight_dropout=section.weight_dropout)
+    cell = kind(part_sizes, section.size, squash=squash, weight_dropout=section.weight_dropout)
+    if reads_embedding:
+        start_matrix(cell.get_parameter("inputs.0.weight"), input_scale=embedding_scale(part_sizes[0]))
+    return cell
 
 
 def unroll(cell: Cell, projected: Tensor, state: CellState) -> CellState:

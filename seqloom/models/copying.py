@@ -9,6 +9,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import logsigmoid, pad
 
+from seqloom.models.initialisation import start_matrix
+
 
 class Copying(nn.Module):
     """The gate, `g = logistic(w f + b)`, and what it mixes. size: the width of the features f that the output layer sees."""
@@ -16,7 +18,7 @@ class Copying(nn.Module):
     def __init__(self, size: int) -> None:
         super().__init__()
         self.gate = nn.Linear(size, 1)
-        nn.init.xavier_uniform_(self.gate.weight)
+        start_matrix(self.gate.weight)
         nn.init.zeros_(self.gate.bias)
 
     def forward(self, log_probs: Tensor, features: Tensor, weights: Tensor, symbols: Tensor) -> Tensor:

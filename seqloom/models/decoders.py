@@ -25,6 +25,7 @@ from seqloom.models.copying import Copying
 from seqloom.models.decoding import Decoded, Decoder, DecoderState, Output
 from seqloom.models.dropout import InputDropout, SequenceDropout
 from seqloom.models.embeddings import build_embedding
+from seqloom.models.initialisation import STATE_SCALE
 from seqloom.models.memory import CellState
 from seqloom.models.multiplying import Linear
 from seqloom.models.transformer_decoder import TransformerDecoder
@@ -74,20 +75,14 @@ class RecurrentDecoder(Decoder):
         parts += [section.size] if self.uses.feed else []
         parts += [self.bridge.context_size] if self.uses.concatenated else []
         widths: list[Sequence[int]] = [parts, *[[section.size]] * (section.layers - 1)]
-        self.cells = nn.ModuleList(build_cell(section, width) for width in widths)
-        if not memory_sizes:
-            # Embeddings have length 1, where other inputs have entries around 1. Drawn like this, what a symbol contributes to
-            # a gate starts with variance 1: a language model then learns from the first updates on. Beside a source it does
-            # harm: a decoder that hears its own symbols so loudly learns to attend later.
-            nn.init.normal_(self.get_parameter("cells.0.inputs.0.weight"))
+        self.cells = nn.ModuleList(build_cell(section, width, reads_embedding=index == 0) for index, width in enumerate(widths))
         self.combine = Linear(section.size + self.bridge.context_size, section.size, bias=False) if self.uses.combined else None
-        if self.combine is not None:
-            nn.init.xavier_uniform_(self.combine.weight)
         self.output = Output(
             section.size,
             self.bridge.context_size if self.uses.output else 0,
             vocabulary_size,
             tied=self.embedding if tied else None,
+            input_scale=STATE_SCALE,
         )
 
         shown = section.size + (self.bridge.context_size if self.uses.output else 0)

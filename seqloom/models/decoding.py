@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from seqloom.models.attention import Carry, Chance
 from seqloom.models.bridges import Bridge, Link, Memories
 from seqloom.models.copying import Copying
+from seqloom.models.initialisation import start_matrix
 from seqloom.models.memory import CellState
 from seqloom.models.multiplying import linear
 from seqloom.recipe import sections
@@ -163,19 +164,21 @@ def _pointing(decoded: Decoded) -> tuple[Tensor, Tensor]:
 class Output(nn.Module):
     """Scores of all symbols: `V s_t + b` (E5), or `W_out s + W_att c + b` where the context comes to the output too (A7).
 
-    tied: an embedding whose rows serve as `V`.
+    tied: an embedding whose rows serve as `V`. input_scale: how large the entries of `s` and `c` are at the start.
     """
 
-    def __init__(self, size: int, context_size: int, vocabulary_size: int, *, tied: nn.Embedding | None) -> None:
+    def __init__(
+        self, size: int, context_size: int, vocabulary_size: int, *, tied: nn.Embedding | None, input_scale: float = 1.0
+    ) -> None:
         super().__init__()
         self.size = size
         self.weight = nn.Parameter(torch.empty(vocabulary_size, size)) if tied is None else tied.weight
         self.attended = nn.Parameter(torch.empty(vocabulary_size, context_size)) if context_size else None
         self.bias = nn.Parameter(torch.zeros(vocabulary_size))
         if tied is None:
-            nn.init.xavier_uniform_(self.weight)
+            start_matrix(self.weight, input_scale=input_scale)
         if self.attended is not None:
-            nn.init.xavier_uniform_(self.attended)
+            start_matrix(self.attended, input_scale=input_scale)
 
     def joined(self) -> tuple[Tensor, Tensor]:
         """The layer as one matrix [V, O], for features [s; c] or s alone, and its bias [V]."""

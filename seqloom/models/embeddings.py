@@ -5,11 +5,13 @@ import math
 import torch
 from torch import Tensor, nn
 
+from seqloom.models.initialisation import start_embedding
+
 
 def build_embedding(vocabulary_size: int, size: int) -> nn.Embedding:
-    """Rows of unit expected length: with tied weights the output layer starts calm, and sums of parts stay alike in scale."""
+    """An embedding whose rows start with length 1."""
     embedding = nn.Embedding(vocabulary_size, size)
-    nn.init.normal_(embedding.weight, std=size**-0.5)
+    start_embedding(embedding.weight)
     return embedding
 
 

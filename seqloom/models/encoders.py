@@ -1,6 +1,6 @@
 """Encoders: each reads one source into a Memory."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import torch
 from torch import Tensor, nn
@@ -33,8 +33,8 @@ class TextEncoder(nn.Module):
         self.input_dropout = InputDropout(section)
         self.dropout = SequenceDropout(section.dropout, locked=section.locked)
         widths = [section.embedding] + [section.memory_size] * (section.layers - 1)
-        self.forwards = nn.ModuleList(build_cell(section, [width]) for width in widths)
-        self.backwards = nn.ModuleList(build_cell(section, [width]) for width in widths if section.bidirectional)
+        self.forwards = _layers(section, widths)
+        self.backwards = _layers(section, widths if section.bidirectional else [])
 
     def forward(self, symbols: Tensor, lengths: Tensor) -> Memory:
         """Symbols [B, S], lengths [B] -> Memory. All that lies outside the vocabulary is unknown alike."""
@@ -59,6 +59,11 @@ class TextEncoder(nn.Module):
         if not isinstance(cell, Cell):
             raise TypeError(cell)
         return unroll(cell, cell.project(inputs), cell.zeros(len(inputs), like=inputs))
+
+
+def _layers(section: sections.TextEncoder, widths: Sequence[int]) -> nn.ModuleList:
+    """A cell for each width of inputs, the first of which are embeddings."""
+    return nn.ModuleList(build_cell(section, [width], reads_embedding=index == 0) for index, width in enumerate(widths))
 
 
 _ACTIVATIONS: Mapping[str, type[nn.Module]] = {"tanh": nn.Tanh, "logistic": nn.Sigmoid, "relu": nn.ReLU}

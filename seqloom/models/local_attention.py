@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from seqloom.models.attention import Attention, Carry, Keys, Look, ScoredAttention, masked_softmax
+from seqloom.models.initialisation import start_matrix
 from seqloom.models.memory import Memory
 from seqloom.models.multiplying import Linear
 
@@ -63,8 +64,7 @@ class PredictiveAttention(LocalAttention):
         super().__init__(score, window=window)
         self.to_hidden = Linear(query_size, query_size, bias=False)
         self.to_place = nn.Linear(query_size, 1, bias=False)
-        for matrix in (self.to_hidden, self.to_place):
-            nn.init.xavier_uniform_(matrix.weight)
+        start_matrix(self.to_place.weight)
 
     def look(self, query: Tensor, keys: Keys, carry: Carry) -> Look:
         """The softmax over the window around the place that each query names."""

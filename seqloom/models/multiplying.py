@@ -14,6 +14,7 @@ from typing import Any, Literal
 import torch
 from torch import Tensor, nn
 
+from seqloom.models.initialisation import start_matrix
 from seqloom.processor import has_bf16_products
 
 
@@ -140,7 +141,13 @@ def linear(vectors: Tensor, matrix: Tensor, bias: Tensor | None = None) -> Tenso
 
 
 class Linear(nn.Linear):
-    """torch's layer, in the precision of the context."""
+    """torch's layer, in the precision of the context, with weights that start as ours do."""
+
+    def reset_parameters(self) -> None:
+        """Draw the matrix; the bias is zero."""
+        start_matrix(self.weight)
+        if self.bias is not None:
+            nn.init.zeros_(self.bias)
 
     def forward(self, vectors: Tensor) -> Tensor:
         """Vectors [..., I] -> [..., O]."""

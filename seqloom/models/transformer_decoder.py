@@ -49,8 +49,6 @@ class TransformerDecoder(Decoder):
         self.layers = nn.ModuleList(Layer(section) for _ in range(section.layers))
         self.norm = nn.LayerNorm(section.size)
         self.from_context = Linear(self.bridge.context_size, section.size, bias=False) if self.bridge.context_size else None
-        if self.from_context is not None:
-            nn.init.xavier_uniform_(self.from_context.weight)
         self.output = Output(section.size, 0, vocabulary_size, tied=self.embedding if section.tied != "none" else None)
 
     @property

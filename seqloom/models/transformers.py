@@ -62,9 +62,6 @@ class FeedForward(nn.Module):
         self.norm = nn.LayerNorm(section.size)
         self.inner = Linear(section.size, section.feed_forward_size)
         self.outer = Linear(section.feed_forward_size, section.size)
-        for matrix in (self.inner, self.outer):
-            nn.init.xavier_uniform_(matrix.weight)
-            nn.init.zeros_(matrix.bias)
 
     def forward(self, states: Tensor) -> Tensor:
         """States [..., D]."""

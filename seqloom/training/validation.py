@@ -117,17 +117,20 @@ class TextJudge:
     def judge(self, model: EncoderDecoder) -> Judgement:
         """Validate the model as it is now."""
         model.eval()
-        split = self.prepared.splits["validation"]
-        if self.recipe.data.text == "stream":
-            loss = _stream_loss(model, split)
-        else:
-            plan = _plan(split, self.recipe)
-            loss = _mean(_loss(model, split.batch(numbers)) for numbers in plan.batches)
+        loss = validation_loss(model, self.prepared.splits["validation"], self.recipe)
         opened = LanguageModel(OpenedModel(TorchStepper(model), self.prepared.vocabularies, self.recipe))
         texts = tuple(one.text for one in opened.sample(_TEXTS, length=_TEXT_LENGTH))
         model.train()
         values = {"loss": loss, "perplexity": math.exp(min(loss, 700.0)), "bits_per_symbol": loss / math.log(2)}
         return Judgement(values, math.nan, [], texts=texts)
+
+
+def validation_loss(model: EncoderDecoder, split: PreparedSplit, recipe: Recipe) -> float:
+    """Mean `-log p` per symbol of a split. The model is left in evaluation mode."""
+    model.eval()
+    if recipe.data.text == "stream":
+        return _stream_loss(model, split)
+    return _mean(_loss(model, split.batch(numbers)) for numbers in _plan(split, recipe).batches)
 
 
 def _judged_by(items: Sequence[Item], chosen: str) -> list[str]:

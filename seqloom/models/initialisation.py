@@ -1,0 +1,59 @@
+"""How weights start, for every part of a model, and why.
+
+There is one rule: signals keep their scale. A layer that is given entries around 1 writes entries around 1, so that at the
+first update already the loss hears what the encoder wrote, through gates, attention and the output layer alike, and its
+gradient comes back as loudly. A factor of two that is lost in each of five layers is a model that reads its source a
+thousand updates later. `benchmarks/first_updates.py` measures it; docs/decisions/initialisation.md has what was measured.
+
+- A matrix is drawn by the number of its inputs alone (LeCun et al. 1998). Its outputs have no say: the gates of a cell are
+  computed in one product, but each is a layer by itself, and so is every symbol's row of the output layer.
+- Inputs that come in parts, [e; c] say, have a matrix each, drawn by the width of its own part: a wide part does not drown
+  a narrow one.
+- A row of an embedding has length 1, since it may be a row of the output layer, too (tied weights). Who reads embeddings
+  knows that their entries are small, and is drawn larger for it: see `embedding_scale`.
+- From state to state, blocks are orthogonal: over many steps they neither shrink nor blow up what is remembered.
+- An LSTM's forget gate starts open, so that gradients reach far from the first update on. All other biases are zero.
+"""
+
+import math
+
+import torch
+from torch import Tensor, nn
+
+
+def start_matrix(weight: Tensor, *, input_scale: float = 1.0) -> None:
+    """Draw a matrix [outputs, inputs]. input_scale: how large the entries are that it will be given."""
+    bound = math.sqrt(3.0 / max(1, weight.shape[1])) / input_scale  # of variance 1 / inputs, for entries around 1
+    nn.init.uniform_(weight, -bound, bound)
+
+
+def start_recurrent(weight: Tensor) -> None:
+    """Draw the matrix from a state to gates [gates * size, size]: an orthogonal block for each gate."""
+    with torch.no_grad():
+        for block in weight.split(weight.shape[1]):
+            nn.init.orthogonal_(block)
+
+
+def start_embedding(weight: Tensor) -> None:
+    """Draw an embedding [symbols, size]: rows of length 1, in expectation."""
+    nn.init.normal_(weight, std=embedding_scale(weight.shape[1]))
+
+
+def embedding_scale(size: int) -> float:
+    """How large the entries of an embedding of this width are at the start."""
+    return 1.0 / math.sqrt(max(1, size))
+
+
+def start_small(vector: Tensor) -> None:
+    """Draw weights of something that is to be learned beside what is there already, and must not drown it."""
+    nn.init.normal_(vector, std=0.1)
+
+
+STATE_SCALE = 0.5
+"""How large the entries of a recurrent state are at the start, or less: what gates let through of what tanh squashed.
+
+The output layer makes up for it, which has thousands of symbols to tell apart. Layers inside of the model do not: drawn twice
+as large as well, they learned no faster on words, and more slowly on letters.
+"""
+FORGET_BIAS = 1.0
+"""What an LSTM's forget gate starts with: `logistic(1)` of the memory stays, where a bias of 0 would halve it at every step."""
