@@ -14,6 +14,7 @@ the first update.
 
 import argparse
 import json
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -150,7 +151,7 @@ def _keeping(kept: list[Tensor]):  # type: ignore[no-untyped-def]  # torch's own
 
 def _scale(tensors: Sequence[Tensor]) -> float:
     numbers = sum(tensor.numel() for tensor in tensors)
-    return (sum(float(tensor.detach().square().sum()) for tensor in tensors) / max(1, numbers)) ** 0.5
+    return math.sqrt(sum(float(tensor.detach().square().sum()) for tensor in tensors) / max(1, numbers))
 
 
 def main() -> None:

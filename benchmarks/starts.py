@@ -57,7 +57,7 @@ def _redraw_cell(cell: Cell) -> None:
         _within(parameter, cell.size)
     bias = cell.get_parameter("inputs.0.bias")  # torch has two biases, which are added
     with torch.no_grad():
-        bias += torch.empty_like(bias).uniform_(-(cell.size**-0.5), cell.size**-0.5)
+        bias.add_(torch.empty_like(bias).uniform_(-(cell.size**-0.5), cell.size**-0.5))
 
 
 def _redraw_output(output: Output, model: EncoderDecoder) -> None:

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import dropout
 
-from seqloom.models.initialisation import FORGET_BIAS, embedding_scale, start_matrix, start_recurrent
+from seqloom.models.initialisation import FORGET_BIAS, start_reading_embedding, start_recurrent
 from seqloom.models.memory import CellState
 from seqloom.models.multiplying import Linear, current_multiplier, linear
 from seqloom.recipe import sections
@@ -209,7 +209,7 @@ def build_cell(section: sections.Recurrence, part_sizes: Sequence[int], *, reads
             assert_never(section.cell)
     cell = kind(part_sizes, section.size, squash=squash, weight_dropout=section.weight_dropout)
     if reads_embedding:
-        start_matrix(cell.get_parameter("inputs.0.weight"), input_scale=embedding_scale(part_sizes[0]))
+        start_reading_embedding(cell.get_parameter("inputs.0.weight"))
     return cell
 
 

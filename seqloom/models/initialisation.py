@@ -9,8 +9,8 @@ thousand updates later. `benchmarks/first_updates.py` measures it; docs/decision
   computed in one product, but each is a layer by itself, and so is every symbol's row of the output layer.
 - Inputs that come in parts, [e; c] say, have a matrix each, drawn by the width of its own part: a wide part does not drown
   a narrow one.
-- A row of an embedding has length 1, since it may be a row of the output layer, too (tied weights). Who reads embeddings
-  knows that their entries are small, and is drawn larger for it: see `embedding_scale`.
+- A row of an embedding has length 1, since it may be a row of the output layer, too (tied weights). A cell that reads
+  embeddings makes up for their small entries, by half: see `start_reading_embedding`.
 - From state to state, blocks are orthogonal: over many steps they neither shrink nor blow up what is remembered.
 - An LSTM's forget gate starts open, so that gradients reach far from the first update on. All other biases are zero.
 """
@@ -30,18 +30,21 @@ def start_matrix(weight: Tensor, *, input_scale: float = 1.0) -> None:
 def start_recurrent(weight: Tensor) -> None:
     """Draw the matrix from a state to gates [gates * size, size]: an orthogonal block for each gate."""
     with torch.no_grad():
-        for block in weight.split(weight.shape[1]):
+        for block in weight.chunk(weight.shape[0] // weight.shape[1]):
             nn.init.orthogonal_(block)
 
 
 def start_embedding(weight: Tensor) -> None:
     """Draw an embedding [symbols, size]: rows of length 1, in expectation."""
-    nn.init.normal_(weight, std=embedding_scale(weight.shape[1]))
+    nn.init.normal_(weight, std=1.0 / math.sqrt(max(1, weight.shape[1])))
 
 
-def embedding_scale(size: int) -> float:
-    """How large the entries of an embedding of this width are at the start."""
-    return 1.0 / math.sqrt(max(1, size))
+def start_reading_embedding(weight: Tensor) -> None:
+    """Draw the matrix [gates * size, embedding] of a cell that reads symbols: they add entries around a half to its gates.
+
+    Louder, they drown the source: a decoder that hears its own symbols well learns to attend later, as random strings show.
+    """
+    start_matrix(weight, input_scale=2.0 / math.sqrt(max(1, weight.shape[1])))
 
 
 def start_small(vector: Tensor) -> None:

@@ -25,8 +25,8 @@ KEPT = 0.8
 """No matrix writes less than this share of the scale that it is given."""
 HEARD = 0.1
 """By so large a share of their own scale, at least, the decoder's features differ for another source."""
-LOGISTIC = 0.25
-"""The steepest slope of the logistic function, where that of tanh is 1: cells that squash by it hear less."""
+LOGISTIC = 0.2
+"""The logistic function is at most a quarter as steep as tanh: cells that squash by it hear less."""
 
 
 def widened(body: Any) -> Any:

@@ -61,7 +61,7 @@ LEARNERS = {
     "gru-multi_head-current-output": Learner(
         model("gru", attention({"kind": "multi_head", "heads": 2, "size": 32}, query="current", into="output")),
         (3, 6),
-        steps=140,
+        steps=180,
     ),
     "gru-every_step": Learner(model("gru", {"kind": "every_step"}, size=64), (3, 4), steps=140),
     "rnn-initial": Learner(model("rnn", {"kind": "initial"}, size=64), (1, 3), steps=150),
@@ -127,13 +127,13 @@ PREDICTIVE = {"kind": "local", "centre": "predictive", "window": 2, "score": {"k
 
 FURTHER_LEARNERS = {
     "projected": (Learner(at_once({"kind": "projected", "size": 32}), (3, 6), steps=140), "reverse"),
-    "coverage": (Learner(in_a_loop({**ADDITIVE, "coverage": True}, coverage_loss=0.1), (3, 6), steps=110), "reverse"),
+    "coverage": (Learner(in_a_loop({**ADDITIVE, "coverage": True}, coverage_loss=0.1), (3, 6), steps=150), "reverse"),
     "doubly_stochastic": (Learner(in_a_loop(ADDITIVE, doubly_stochastic=0.1), (3, 6), steps=110), "reverse"),
     # A window that moves along with the target sees what it needs when it copies.
     "local-monotonic": (Learner(in_a_loop(MONOTONIC), (3, 6), steps=130), "copy"),
     "local-predictive": (Learner(at_once(PREDICTIVE), (3, 6), steps=160), "reverse"),
-    "hard-at_once": (Learner(at_once(HARD), (3, 6), steps=200), "copy"),
-    "hard-in_a_loop": (Learner(in_a_loop(HARD), (3, 6), steps=180), "reverse"),
+    "hard-at_once": (Learner(at_once(HARD), (3, 6), steps=280), "copy"),
+    "hard-in_a_loop": (Learner(in_a_loop(HARD), (3, 6), steps=250), "reverse"),
     "into_state": (
         Learner(model("lstm", attention(ADDITIVE, query="current", into="state"), size=64), (3, 5), steps=200),
         "copy",

@@ -1,0 +1,242 @@
+"""Models of pairs on published data: train a packaged recipe, measure the test part once, print a row of docs/results.md.
+
+    python benchmarks/pairs.py multi30k-en-de --data DATA --runs RUNS --threads 2
+    python benchmarks/pairs.py multi30k-en-fr --data DATA --runs RUNS
+    python benchmarks/pairs.py g2p-dut --data DATA --runs RUNS              (and g2p-ady, g2p-arm, ...)
+    python benchmarks/pairs.py g2p --data DATA --runs RUNS --ensemble 5     (all twelve, their mean; five seeds vote)
+    python benchmarks/pairs.py dakshina-hi --data DATA --runs RUNS          (and dakshina-ta; -initial, -every_step)
+    python benchmarks/pairs.py cmudict --data DATA --runs RUNS
+
+DATA holds the folders multi30k, sigmorphon2020_g2p, dakshina, cmudict. A run that was interrupted goes on, a finished one is
+picked up. With --split validation, nothing of the test part is looked at: the way to choose between recipes (--set, --recipe).
+"""
+
+import argparse
+import json
+import statistics
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rapidfuzz.distance import Levenshtein
+from runs import Found, report, trained
+
+from seqloom.cli.recipes import find_recipe
+from seqloom.data.corpus import Corpus, SplitName
+from seqloom.predict import Predictor
+from seqloom.recipe import read_recipe
+from seqloom.recipe.sections import Recipe
+from seqloom.runs import RunFolder
+from seqloom.training.machine import choose_threads
+
+LANGUAGES = ("ady", "arm", "bul", "dut", "fre", "geo", "gre", "hin", "ice", "jpn", "kor", "lit")
+Texts = Sequence[str]
+
+
+@dataclass(frozen=True)
+class Items:
+    """What was read, what was wanted and what was written, line by line."""
+
+    sources: Texts
+    targets: Texts
+    outputs: Texts
+
+
+@dataclass(frozen=True)
+class Task:
+    """A data set: the packaged recipe for it, where its files are and what else it sets, and how the field measures it."""
+
+    recipe: str
+    settings: Callable[[Path], list[str]]
+    measure: Callable[[Items], dict[str, float]]
+
+
+# --- measures --------------------------------------------------------------------------------------------------------
+
+
+def translation_measures(items: Items, language: str) -> dict[str, float]:
+    """BLEU as papers on Multi30k give it (lower-case, Moses tokens), and sacreBLEU of the text as it is."""
+    import sacrebleu
+    from sacremoses import MosesPunctNormalizer, MosesTokenizer
+
+    normaliser, tokenizer = MosesPunctNormalizer(lang=language), MosesTokenizer(lang=language)
+
+    def tokens(texts: Texts) -> list[str]:
+        return [tokenizer.tokenize(normaliser.normalize(one.lower()), return_str=True, escape=False) for one in texts]
+
+    plain = sacrebleu.corpus_bleu(tokens(items.outputs), [tokens(items.targets)], tokenize="none", force=True)
+    cased = sacrebleu.corpus_bleu(list(items.outputs), [list(items.targets)])
+    chrf = sacrebleu.corpus_chrf(list(items.outputs), [list(items.targets)])
+    return {"tokenised lower-case BLEU": plain.score, "sacreBLEU": cased.score, "chrF": chrf.score}
+
+
+def line_measures(items: Items, split: Callable[[str], Sequence[str]]) -> dict[str, float]:
+    """Word error, every line an item; symbol error: edits a symbol of the reference, over all lines."""
+    pairs = [(split(output), split(target)) for output, target in zip(items.outputs, items.targets, strict=True)]
+    edits = sum(Levenshtein.distance(output, target) for output, target in pairs)
+    symbols = sum(len(target) for _, target in pairs)
+    wrong = sum(output != target for output, target in pairs)
+    return {"word error": 100 * wrong / len(pairs), "symbol error": 100 * edits / symbols}
+
+
+def any_measures(items: Items, split: Callable[[str], Sequence[str]]) -> dict[str, float]:
+    """The same with every distinct source once, right if any of its references is written; edits count to the closest."""
+    wanted: dict[str, list[Sequence[str]]] = defaultdict(list)
+    written = {source: split(output) for source, output in zip(items.sources, items.outputs, strict=True)}
+    for source, target in zip(items.sources, items.targets, strict=True):
+        wanted[source].append(split(target))
+    closest = [
+        min(((Levenshtein.distance(written[source], one), len(one)) for one in targets), key=lambda found: found[0])
+        for source, targets in wanted.items()
+    ]
+    wrong = sum(edits > 0 for edits, _ in closest)
+    share = sum(edits for edits, _ in closest) / sum(length for _, length in closest)
+    return {"word error, any reference": 100 * wrong / len(closest), "symbol error, closest reference": 100 * share}
+
+
+def pronunciation_measures(items: Items) -> dict[str, float]:
+    """Of phonemes between spaces."""
+    return line_measures(items, str.split)
+
+
+def dictionary_measures(items: Items) -> dict[str, float]:
+    """Of a dictionary with variants: any listed one is right."""
+    return any_measures(items, str.split)
+
+
+def transliteration_measures(items: Items) -> dict[str, float]:
+    """Of characters: each line an item, and each source once."""
+    return {**line_measures(items, list), **any_measures(items, list)}
+
+
+# --- data sets -------------------------------------------------------------------------------------------------------
+
+
+def multi30k(language: str) -> Task:
+    """English into another language."""
+
+    def settings(data: Path) -> list[str]:
+        parts = (("train", "train"), ("validation", "val"), ("test", "test_2016_flickr"))
+        sides = (("source", "en"), ("target", language))
+        return [f"data.{part}.{side}={data / 'multi30k' / f'{file}.{one}.gz'}" for part, file in parts for side, one in sides]
+
+    return Task("translation", settings, lambda items: translation_measures(items, language))
+
+
+def _files(folder: str, pattern: str, parts: Mapping[str, str]) -> Callable[[Path], list[str]]:
+    return lambda data: [f"data.{part}={data / folder / pattern.format(file)}" for part, file in parts.items()]
+
+
+DEV = {"train": "train", "validation": "dev", "test": "test"}
+
+
+def g2p(language: str) -> Task:
+    """Words of a language and their phonemes."""
+    return Task("pronunciation", _files("sigmorphon2020_g2p", f"{language}_{{}}.tsv.gz", DEV), pronunciation_measures)
+
+
+def dakshina(language: str, bridge: str | None = None) -> Task:
+    """Latin letters into native script. The third column says how many people wrote it so."""
+    files = _files("dakshina", f"{language}.{{}}.tsv.gz", DEV)
+    columns = ["data.columns={source: 2, target: 1, weight: 3}"]
+    other = [] if bridge is None else [f"model.bridge={{kind: {bridge}}}"]
+    return Task("transliteration", lambda data: [*files(data), *columns, *other], transliteration_measures)
+
+
+TASKS: dict[str, Task] = {
+    "multi30k-en-de": multi30k("de"),
+    "multi30k-en-fr": multi30k("fr"),
+    **{f"g2p-{language}": g2p(language) for language in LANGUAGES},
+    **{f"dakshina-{language}": dakshina(language) for language in ("hi", "ta")},
+    **{f"dakshina-{one}-{bridge}": dakshina(one, bridge) for one in ("hi", "ta") for bridge in ("initial", "every_step")},
+    "cmudict": Task("pronunciation", _files("cmudict", "{}.tsv.gz", DEV), dictionary_measures),
+}
+
+
+# --- rows ------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """The command line. recipe: another one than the task's own."""
+
+    data: Path
+    runs: Path
+    threads: int
+    split: SplitName
+    recipe: str | None
+    settings: Sequence[str]
+    ensemble: int
+
+    def of(self, name: str, seed: int) -> Recipe:
+        """The recipe that trains a task."""
+        task = TASKS[name]
+        path = find_recipe(self.recipe or task.recipe)
+        return read_recipe(
+            path, [*task.settings(self.data), f"training.threads={self.threads}", f"seed={seed}", *self.settings]
+        )
+
+    def out(self, name: str, seed: int) -> Path:
+        """Where its run is."""
+        return self.runs / (name if seed == 1 else f"{name}-{seed}")
+
+
+def measured(name: str, runs: Sequence[Path], split: SplitName) -> Found:
+    """What a model, or several that vote, do on a part of the data."""
+    opened = RunFolder.open(runs[0])
+    predictor = Predictor.load(*runs)
+    examples = list(Corpus(opened.recipe.data, opened.recipe.seed).examples(split))
+    outputs = [prediction.text for prediction in predictor.predict(examples)]
+    items = Items([example.sources["source"] for example in examples], [example.target or "" for example in examples], outputs)
+    return {"count": len(items.outputs), "split": split, **TASKS[name].measure(items)}
+
+
+def row(name: str, wanted: Wanted) -> Found:
+    """Train or pick up the runs of a task, and print its row."""
+    seeds = range(1, wanted.ensemble + 1)
+    for seed in seeds[1:]:
+        trained(wanted.of(name, seed), wanted.out(name, seed))
+    kept: Found = {}
+
+    def measure(_: Path) -> Found:
+        kept.update(measured(name, [wanted.out(name, seed) for seed in seeds], wanted.split))
+        return kept
+
+    report(name, wanted.of(name, 1), wanted.out(name, 1), measure=measure, figures=figures)
+    return kept
+
+
+def figures(found: Found) -> str:
+    """The figures of a row, in the order in which they were measured."""
+    return " | ".join(f"{value:.2f}" for value in found.values() if isinstance(value, float))
+
+
+def mean(found: Iterable[Found]) -> Found:
+    """The mean of each figure over several rows."""
+    rows = list(found)
+    names = [name for name, value in rows[0].items() if isinstance(value, float)]
+    return {name: round(statistics.fmean(float(one[name]) for one in rows), 2) for name in names}
+
+
+def main() -> None:
+    """Print a row, or those of all twelve languages and their mean."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("name", choices=[*TASKS, "g2p"])
+    parser.add_argument("--data", type=Path, required=True, help="the folder with the data sets")
+    parser.add_argument("--runs", type=Path, required=True, help="where run folders are kept")
+    parser.add_argument("--threads", type=int, default=choose_threads(None))
+    parser.add_argument("--split", choices=["validation", "test"], default="test")
+    parser.add_argument("--recipe", help="another recipe than the packaged one of the task")
+    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="change the recipe further")
+    parser.add_argument("--ensemble", type=int, default=1, metavar="N", help="so many models, of seeds 1 to N, vote")
+    given = parser.parse_args()
+    wanted = Wanted(given.data, given.runs, given.threads, given.split, given.recipe, given.set, given.ensemble)
+    names = [f"g2p-{language}" for language in LANGUAGES] if given.name == "g2p" else [given.name]
+    rows = [row(name, wanted) for name in names]
+    if len(rows) > 1:
+        print(json.dumps({"name": given.name, "mean": mean(rows)}))
+
+
+if __name__ == "__main__":
+    main()
