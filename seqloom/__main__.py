@@ -2,6 +2,7 @@
 
 import errno
 import gc
+import io
 import os
 import sys
 
@@ -89,8 +90,16 @@ def _name_code(problem: OSError) -> int:
     )
 
 
+_PLACES = frozenset({errno.EACCES, errno.EPERM, errno.ELOOP})
+
+
 def _output_code(problem: OSError) -> int:
-    """Standard output that takes no more; any other failure of the system here is a fault of ours and keeps its traceback."""
+    """Standard output that takes no more, or a place that may not be looked at.
+
+    Any other failure of the system here is a fault of ours and keeps its traceback.
+    """
+    if problem.errno in _PLACES and problem.filename is not None:
+        return _complain(f"{problem.filename}: {problem.strerror}. Check the path and its permissions", 3)
     if problem.errno not in {errno.EPIPE, errno.ENOSPC, errno.EDQUOT, errno.EFBIG}:
         raise problem
     # What could not be written must not be tried again when the interpreter ends.
@@ -108,13 +117,25 @@ def _usage_code(problem: Exception) -> int:
         return _complain("interrupted", 130)
     if show is None or not isinstance(code, int):
         raise problem
-    show()
+    shown = io.StringIO()
+    show(file=shown)
+    sys.stderr.write(_tame(shown.getvalue()))
     return code
 
 
 def _complain(sentence: str, code: int) -> int:
-    print(f"seqloom: {sentence}", file=sys.stderr)  # noqa: T201
+    print(f"seqloom: {_tame(sentence)}", file=sys.stderr)  # noqa: T201
     return code
+
+
+def _tame(text: str) -> str:
+    """A message without what would command a terminal; a name with a line end in it does not break the line."""
+    from seqloom.terminals import visible
+
+    for word in sys.argv[1:]:
+        if "\n" in word:
+            text = text.replace(word, word.replace("\n", r"\n"))
+    return visible(text)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from seqloom.data.batches import Batch, Padded
 from seqloom.data.media_store import StoredFrontend
 from seqloom.data.oracles import Oracle
 from seqloom.data.vocabulary import Vocabulary
-from seqloom.errors import MissingExtraError, UsageError
+from seqloom.errors import MissingExtraError, RunError, UsageError
 from seqloom.processor import InferencePrecision
 from seqloom.readings import Studied
 from seqloom.recipe import Recipe
@@ -70,9 +70,11 @@ class OpenedModel:
 
 def open_vocabularies(run: RunFolder) -> dict[str, Vocabulary]:
     """The vocabularies that a run was trained with, by name."""
+    texts = run.vocabularies()
+    if missing := [name for name in run.recipe.data.symbol_sides if name not in texts]:
+        raise RunError(f"{run.path}: has no vocabulary for {missing[0]}. Restore the run from a copy")
     return {
-        name: Vocabulary.from_json(text, where=str(run.path / "tokenizers" / f"{name}.json"))
-        for name, text in run.vocabularies().items()
+        name: Vocabulary.from_json(text, where=str(run.path / "tokenizers" / f"{name}.json")) for name, text in texts.items()
     }
 
 

@@ -19,7 +19,7 @@ from seqloom.data.vectors import as_text, parse_vector
 from seqloom.data.vocabulary import Encoded, Vocabulary
 from seqloom.errors import DataError, UsageError
 from seqloom.predictions import Alignment, FloatArray
-from seqloom.recipe.sections import AnySource, Data, FileSource, ImageSource, TextSource, VectorSource
+from seqloom.recipe.sections import TARGET, AnySource, Data, FileSource, ImageSource, TextSource, VectorSource
 from seqloom.symbols import UNKNOWN
 
 Input = str | PathLike[str] | Mapping[str, Any] | Example
@@ -30,6 +30,48 @@ Look = Callable[[], Pixels]
 
 _LENGTH_OF_A_FILE = 20
 """Limits on outputs grow with the source, and a file has no symbols: it counts as so many, enough for a long caption."""
+
+
+_CHARACTERS = 20
+"""So many characters a symbol has at most, on average: a text with more is too long whatever its symbols are."""
+
+
+@dataclass(frozen=True)
+class Limit:
+    """The longest text that is read, in symbols. What is far too long is refused before it is encoded."""
+
+    symbols: int
+
+    def encoded(self, vocabulary: Vocabulary, text: str, features: Sequence[str] = ()) -> Encoded:
+        """A text as symbols, if they are not too many. Raises `DataError` without a place."""
+        self._require_characters(text)
+        found = vocabulary.encode_source(text, features)
+        self._require_symbols(len(found.ids))
+        return found
+
+    def require(self, vocabulary: Vocabulary, text: str, where: object) -> None:
+        """Refuse a text that is too long; where: its place."""
+        if len(text) <= self.symbols // _CHARACTERS:  # it cannot be, however it is normalised
+            return
+        try:
+            self._require_characters(text)
+            self._require_symbols(int(vocabulary.encode_parts([text]).lengths[0]))
+        except DataError as problem:
+            raise DataError(f"{where}: {problem}") from problem
+
+    def _require_characters(self, text: str) -> None:
+        if len(text) > _CHARACTERS * self.symbols:
+            raise self._refusal(len(text), "characters", -(-len(text) // _CHARACTERS))
+
+    def _require_symbols(self, count: int) -> None:
+        if count > self.symbols:
+            raise self._refusal(count, "symbols", count)
+
+    def _refusal(self, count: int, unit: str, needed: int) -> DataError:
+        return DataError(
+            f"expected a text of at most {self.symbols:,} symbols, found {count:,} {unit}. Cut it into parts, or raise the "
+            f"limit: --maximum-input {needed} (in a recipe: data.maximum_input)"
+        )
 
 
 @dataclass(frozen=True)
@@ -56,7 +98,10 @@ class ReadExample:
 
 
 class Reader:
-    """Reads examples for models of one recipe. tell_apart: unknown symbols get ids of their own, so that they can be copied."""
+    """Reads examples for models of one recipe. tell_apart: unknown symbols get ids of their own, so that they can be copied.
+
+    limit: the longest text that is read, unless it is the recipe's.
+    """
 
     def __init__(
         self,
@@ -66,7 +111,9 @@ class Reader:
         grids: Mapping[str, tuple[int, int]],
         *,
         tell_apart: bool,
+        limit: Limit | None = None,
     ) -> None:
+        self.limit = limit or Limit(data.longest_input)
         self.sources: Mapping[str, AnySource] = data.sources
         self._texts = data.text_sources
         self._vocabularies = vocabularies
@@ -148,9 +195,19 @@ class Reader:
         length = max(_LENGTH_OF_A_FILE if files else 0, *(len(one.ids) for one in encoded.values()), 0)
         return ReadExample(example, encoded, files, blank, length, copies, unknown)
 
+    def fits(self, example: Example) -> bool:
+        """Whether the texts of an example are short enough to be read."""
+        texts = {name: example.sources[name] for name in self._texts}
+        try:
+            for name, text in [*texts.items(), *((TARGET, text) for text in example.targets)]:
+                self.limit.require(self._vocabularies[name], text, example.origin)
+        except DataError:
+            return False
+        return True
+
     def _text(self, name: str, text: str, features: Sequence[str]) -> Encoded:
         vocabulary = self._vocabularies[name]
-        encoded = vocabulary.encode_source(text, features if name == self._texts[0] else ())
+        encoded = self.limit.encoded(vocabulary, text, features if name == self._texts[0] else ())
         return vocabulary.told_apart(encoded, text) if self._tell_apart else encoded
 
     def batch(self, chosen: Sequence[ReadExample]) -> dict[str, Padded]:

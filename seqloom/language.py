@@ -18,6 +18,7 @@ from seqloom.data.layouts import Layout, line_layouts, running_layout
 from seqloom.data.prepared import TARGET
 from seqloom.data.vocabulary import Sequences, Vocabulary
 from seqloom.errors import DataError, UsageError
+from seqloom.inputs import Limit
 from seqloom.readings import (
     Activations,
     FloatArray,
@@ -63,27 +64,33 @@ UnitName = tuple[int, int]
 class LanguageModel:
     """An opened model without a source. `running`: it reads lines as one running text."""
 
-    def __init__(self, model: OpenedModel) -> None:
+    def __init__(self, model: OpenedModel, *, maximum_input: int | None = None) -> None:
+        self._limit = Limit(maximum_input or model.recipe.data.longest_input)
         self._stepper = model.stepper
         self.vocabulary: Vocabulary = model.vocabularies[TARGET]
         self.recipe: Recipe = model.recipe
         self.running = model.recipe.data.text == "stream"
 
     @classmethod
-    def load(cls, folder: str | Path) -> Self:
-        """Open the best weights of a run."""
+    def load(cls, folder: str | Path, *, maximum_input: int | None = None) -> Self:
+        """Open the best weights of a run. maximum_input: refuse longer lines, in symbols, in place of the recipe's limit."""
         model = open_model(Path(folder))
         if not model.recipe.is_language_model:
             raise UsageError(
                 f"{folder}: expected a language model, found a model that reads a source. "
                 "Use `predict` to let it write, and `score` and `explain` with sources"
             )
-        return cls(model)
+        return cls(model, maximum_input=maximum_input)
 
     def __repr__(self) -> str:
         return f"LanguageModel({'running text' if self.running else 'lines'}, {self.vocabulary.size} symbols)"
 
     # --- text in, symbols out ---------------------------------------------------------------------------------------
+
+    def require_readable(self, text: str, where: object, *, part: bool = False) -> None:
+        """Refuse a text that is too long. part: if it is a line of running text, any amount of which is read bit by bit."""
+        if not (part and self.running):
+            self._limit.require(self.vocabulary, text, where)
 
     def line(self, text: str, *, end: bool = True) -> Line:
         """A line as its symbols, and where they stand; end: with `end` as the last."""
@@ -269,6 +276,7 @@ class LanguageModel:
 
     def _given(self, prompt: str) -> "_Given":
         """Read the prompt."""
+        self.require_readable(prompt, "prompt")
         lines = prompt.replace("\r\n", "\n").split("\n")
         if len(lines) > 1 and not self.running:
             raise UsageError("prompt: it has a line break, but this model was trained on single lines. Give one line")

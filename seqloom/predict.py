@@ -19,7 +19,7 @@ from seqloom.data.examples import Example
 from seqloom.data.oracles import Entry, Oracle, Steps, Unit, parse_steps
 from seqloom.data.vocabulary import Vocabulary
 from seqloom.errors import DataError, UsageError
-from seqloom.inputs import Input, Look, Reader, ReadExample
+from seqloom.inputs import Input, Limit, Look, Reader, ReadExample
 from seqloom.metrics import Item
 from seqloom.predictions import Alignment, Candidate, FloatArray, Prediction
 from seqloom.processor import InferencePrecision
@@ -43,6 +43,8 @@ Told = str | Sequence[Any] | npt.NDArray[np.floating] | Entry | None
 BATCH_SIZE = 64
 _MOST_ROWS = 640
 """Rows of all sentences decoded together: a wide beam takes fewer sentences at a time, so that memory stays bounded."""
+_MOST_WEIGHTS = 1 << 26
+"""Attention weights of all sentences decoded together, rows x positions x steps: a quarter of a gigabyte for each head."""
 _CHUNK = 1024
 """A stream is read so many inputs at a time: enough to sort by length, few enough that answers keep coming."""
 
@@ -133,11 +135,17 @@ class Predictor:
     """Opened models that share their vocabularies; the first one's recipe gives the default search.
 
     language_model: one with their target vocabulary, fused into what they say with the given weight. `fusion_weight` is that
-    weight, or None without a language model.
+    weight, or None without a language model. maximum_input: longer inputs, in symbols, are refused; the recipe says it if not
+    given.
     """
 
     def __init__(
-        self, models: Sequence[OpenedModel], *, language_model: OpenedModel | None = None, weight: float = FUSION_WEIGHT
+        self,
+        models: Sequence[OpenedModel],
+        *,
+        language_model: OpenedModel | None = None,
+        weight: float = FUSION_WEIGHT,
+        maximum_input: int | None = None,
     ) -> None:
         if not models:
             raise UsageError("a predictor needs at least one model")
@@ -150,7 +158,12 @@ class Predictor:
         # A symbol that no target of the training had is never right.
         self._never = () if any(model.knows_unknown for model in models) else (UNKNOWN,)
         self._reader = Reader(
-            self.recipe.data, self.vocabularies, models[0].frontends, models[0].stepper.grids, tell_apart=self._copies
+            self.recipe.data,
+            self.vocabularies,
+            models[0].frontends,
+            models[0].stepper.grids,
+            tell_apart=self._copies,
+            limit=None if maximum_input is None else Limit(maximum_input),
         )
         self.fusion_weight = None if language_model is None else weight
         self._language_model: SourceStepper | None = None
@@ -167,10 +180,12 @@ class Predictor:
         weight: float = FUSION_WEIGHT,
         precision: InferencePrecision = "fp32",
         shortlist: int | None = None,
+        maximum_input: int | None = None,
     ) -> Self:
         """Open the best weights of one run, or of several as an ensemble, and of a language model to be fused in.
 
         precision: of matrix products in decoding. shortlist: write only so many symbols, those most frequent in training.
+        maximum_input: refuse inputs of more symbols, in place of the recipe's limit.
         """
         models = [open_model(Path(folder), precision=precision, shortlist=shortlist) for folder in folders]
         for folder, model in zip(folders, models, strict=True):
@@ -187,10 +202,10 @@ class Predictor:
                         "Train the members of an ensemble on the same data with the same vocabularies"
                     )
         if language_model is None or not models:
-            return cls(models)
+            return cls(models, maximum_input=maximum_input)
         fused = open_model(Path(language_model), precision=precision, shortlist=shortlist)
         _require_fusible(language_model, fused, models[0].vocabularies[TARGET], beside=folders[0])
-        return cls(models, language_model=fused, weight=weight)
+        return cls(models, language_model=fused, weight=weight, maximum_input=maximum_input)
 
     def __repr__(self) -> str:
         count = len(self._steppers)
@@ -232,9 +247,7 @@ class Predictor:
         found: list[list[Hypothesis]] = [[]] * len(read)
         asked = np.asarray([index for index, one in enumerate(read) if not one.blank], dtype=np.int64)
         order = asked[np.argsort([read[index].length for index in asked], kind="stable")]
-        together = max(1, min(batch_size, _MOST_ROWS // _width(section)))
-        for start in range(0, len(order), together):
-            chosen = order[start : start + together]
+        for chosen in _batches(order, [read[index].length for index in order], section, batch_size):
             steps = [told[one] for one in chosen]
             hypotheses = self._search([read[one] for one in chosen], first + chosen, section, forced, steps)
             for index, ranked in zip(chosen, hypotheses, strict=True):
@@ -258,7 +271,7 @@ class Predictor:
         """
         remaining, entries = iter(inputs), None if oracle is None else iter(oracle)
         first = 0
-        while chunk := list(itertools.islice(remaining, at_once)):
+        while chunk := _chunk(remaining, at_once):
             told = None if entries is None else list(itertools.islice(entries, len(chunk)))
             if told is not None and len(told) < len(chunk):
                 raise DataError(
@@ -281,7 +294,14 @@ class Predictor:
             return vocabulary.encode_targets(texts)
         return [vocabulary.encode_copying(text, source.copies) for text, source in zip(texts, sources, strict=True)]
 
+    def _require_targets(self, examples: Sequence[Example]) -> None:
+        """Refuse targets that are too long to be read."""
+        for example in examples:
+            for text in example.targets:
+                self._reader.limit.require(self.vocabularies[TARGET], text, example.origin)
+
     def _forced(self, prefix: str) -> IntArray:
+        self._reader.limit.require(self.vocabularies[TARGET], prefix, "prefix")
         ids = self.vocabularies[TARGET].encode_targets([prefix])[0]
         if UNKNOWN in ids:
             raise UsageError(
@@ -430,6 +450,7 @@ class Predictor:
         """
         vocabulary = self.vocabularies[TARGET]
         sources = [self._reader.read(example) for example in examples]
+        self._require_targets(examples)
         targets = self._encode_targets([_target(example) for example in examples], sources)
         found: list[Scored] = [Scored(0.0, (), ())] * len(examples)
         order = np.argsort([one.length for one in sources], kind="stable")
@@ -463,6 +484,7 @@ class Predictor:
         can copy are known from the source.
         """
         sources = [self._reader.read(example) for example in examples]
+        self._require_targets(examples)
         references = [_targets(example) for example in examples]
         owners = [source for source, several in zip(sources, references, strict=True) for _ in several]
         targets = iter(self._encode_targets(list(itertools.chain.from_iterable(references)), owners))
@@ -554,6 +576,46 @@ def _width(section: Search) -> int:
             return count
         case _:
             return 1
+
+
+def _batches(order: IntArray, lengths: Sequence[int], section: Search, batch_size: int) -> Iterator[IntArray]:
+    """Numbers of inputs that are searched together, given by rising length: fewer of long ones, so that memory stays bounded.
+
+    What a search remembers grows with the rows of all beams, the source's positions and the output's symbols.
+    """
+    width, start = _width(section), 0
+    most = max(1, min(batch_size, _MOST_ROWS // width))
+    limits = longest_outputs(section, np.asarray(lengths, dtype=np.int64)).tolist()
+    for end in range(1, len(order) + 1):
+        full = end - start == most or end == len(order)
+        if full or (end - start + 1) * width * lengths[end] * limits[end] > _MOST_WEIGHTS:
+            yield order[start:end]
+            start = end
+
+
+def _chunk(inputs: Iterator[Input], at_once: int) -> list[Input]:
+    """The next inputs of a stream: so many, or fewer if they are long, since all of their outputs are held at a time."""
+    chunk: list[Input] = []
+    room = _MOST_WEIGHTS
+    for one in inputs:
+        chunk.append(one)
+        room -= _extent(one) ** 2
+        if len(chunk) == at_once or room <= 0:
+            break
+    return chunk
+
+
+def _extent(given: Input) -> int:
+    """How long an input is, roughly: in characters."""
+    match given:
+        case Example(sources=sources):
+            return max(map(len, sources.values()), default=0)
+        case str():
+            return len(given)
+        case Mapping():
+            return max((len(one) for one in given.values() if isinstance(one, str)), default=0)
+        case _:
+            return 0
 
 
 def _check_nbest(nbest: int, section: Search) -> None:

@@ -1,8 +1,8 @@
 """What comes out of a model, as plain data: the one form that commands, views, servers and notebooks share."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -129,6 +129,11 @@ class Prediction:
     def candidates(self) -> tuple[Candidate, ...]:
         """All outputs, best first."""
         return (self.best, *self.alternatives)
+
+    def without_alignment(self) -> Self:
+        """The same outputs without where the model looked, which takes most of the memory."""
+        best, *others = (replace(one, alignment={}) for one in self.candidates)
+        return replace(self, best=best, alternatives=tuple(others))
 
     def as_json(self) -> dict[str, Any]:
         """The object that `predict --json` prints. With one source, `source` is its text; else a mapping of texts."""

@@ -17,9 +17,9 @@ folder. Nothing is ever unpickled.
 import contextlib
 import errno
 import fcntl
-import hashlib
 import json
 import os
+import shlex
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -27,22 +27,27 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
-import numpy as np
 import numpy.typing as npt
-from safetensors import SafetensorError, safe_open
-from safetensors.numpy import save as to_safetensors
 
-from seqloom.errors import RecipeError, RunError, WriteError
+from seqloom.errors import RecipeError, RunError
+from seqloom.files import (
+    LARGEST_DOCUMENT,
+    LARGEST_RECORDS,
+    LARGEST_VOCABULARY,
+    Found,
+    found_at,
+    make_folder,
+    open_to_append,
+    read_regular,
+)
+from seqloom.parsing import parse_object
 from seqloom.recipe import Recipe, parse_recipe, to_yaml
+from seqloom.run_documents import FORMAT, parse_counters, parse_record, read_facts, reason_of, seal_of, sha256, to_line
+from seqloom.saving import replace_file, write_synced, writing
+from seqloom.sealed import Arrays, BrokenSealError, read_sealed, sealed
 
-Arrays = Mapping[str, npt.NDArray[Any]]
-
-_SEAL = "seqloom"
 _ALWAYS = ("weights", "optimiser")
 _CHECKPOINT_PARTS = (*_ALWAYS, "average", "carried")
-
-FORMAT = 1
-"""The format number of run folders. A reader refuses other numbers with a sentence."""
 
 
 @dataclass(frozen=True)
@@ -74,16 +79,16 @@ class RunFolder:
         """Make a new run folder, whole or not at all. vocabularies: the text of each by name."""
         files = {"recipe.yaml": to_yaml(recipe)}
         files |= {f"tokenizers/{name}.json": text for name, text in vocabularies.items()}
-        body = {**facts, "format": FORMAT, "files": {name: _sha256(text.encode()) for name, text in files.items()}}
-        files["run.json"] = json.dumps({**body, "sha256": _seal(body)}, indent=1, ensure_ascii=False)
-        with _writing(path):
+        body = {**facts, "format": FORMAT, "files": {name: sha256(text.encode()) for name, text in files.items()}}
+        files["run.json"] = json.dumps({**body, "sha256": seal_of(body)}, indent=1, ensure_ascii=False)
+        with writing(path):
             path.parent.mkdir(parents=True, exist_ok=True)
             draft = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}-"))
             draft.chmod(0o755)
             try:
                 for name, text in files.items():
                     (draft / name).parent.mkdir(exist_ok=True)
-                    _write_synced(draft / name, text.encode())
+                    write_synced(draft / name, text.encode())
                 draft.rename(path)
             except OSError as problem:
                 shutil.rmtree(draft, ignore_errors=True)
@@ -100,11 +105,15 @@ class RunFolder:
     @classmethod
     def open(cls, path: Path) -> "RunFolder":
         """Open a run, refusing what is missing, damaged or foreign."""
-        if not path.is_dir():
-            raise RunError(f"{path}: expected a run folder, found {'a file' if path.exists() else 'nothing'}. Check the path")
-        if not (path / "run.json").is_file():
+        found = found_at(path)
+        if found is not Found.FOLDER:
+            raise RunError(f"{path}: expected a run folder, found {found}. {found.advice}")
+        found = found_at(path / "run.json")
+        if found is Found.CLOSED:
+            raise RunError(f"{path}: may not be read: {found}. Run: chmod -R u+rX {shlex.quote(str(path))}")
+        if found is Found.NOTHING:
             raise RunError(f"{path}: not a run folder (it has no run.json). Name a folder that `seqloom train --out` wrote")
-        facts = _read_facts(path / "run.json")
+        facts = read_facts(path / "run.json")
         try:
             recipe = parse_recipe(_verified(path, "recipe.yaml", facts), where=str(path / "recipe.yaml"))
         except RecipeError as problem:
@@ -114,26 +123,36 @@ class RunFolder:
     @staticmethod
     def exists_at(path: Path) -> bool:
         """Whether the path holds a run already. A folder that holds something else is refused, so that nothing gets lost."""
-        if (path / "run.json").is_file():
-            return True
-        if path.is_dir() and not any(path.iterdir()):
+        found = found_at(path)
+        if found is Found.NOTHING:
             return False
-        if path.exists():
-            raise RunError(f"{path}: exists and is not a run folder. Choose another --out, or remove it first")
-        return False
+        if found is Found.FOLDER:
+            if found_at(path / "run.json") is Found.FILE:
+                return True
+            with contextlib.suppress(OSError):
+                if not any(path.iterdir()):
+                    return False
+        if found in (Found.CLOSED, Found.OVERLONG, Found.LOOP):
+            raise RunError(f"{path}: expected a place for a run, found {found}. Choose another --out")
+        raise RunError(f"{path}: exists and is not a run folder. Choose another --out, or remove it first")
 
     def vocabularies(self) -> dict[str, str]:
         """The text of each vocabulary by name."""
         names = [name for name in self.facts["files"] if name.startswith("tokenizers/")]
         return {Path(name).stem: _verified(self.path, name, self.facts) for name in names}
 
+    def own_folder(self, name: str) -> Path:
+        """A folder inside the run, made if need be. A link in its place is refused."""
+        with writing(self.path):
+            return make_folder(self.path / name)
+
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:
         """Hold the run for training. The lock dies with its process, however that ends."""
-        with _writing(self.path):
-            stream = (self.path / ".lock").open("a+")
+        with writing(self.path):
+            stream = open_to_append(self.path / ".lock")
         with stream:
-            with _writing(self.path):
+            with writing(self.path):
                 _lock(stream, self.path)
             yield
 
@@ -141,18 +160,19 @@ class RunFolder:
 
     def save_weights(self, weights: Arrays, facts: Mapping[str, str]) -> None:
         """Replace the best weights."""
-        with _writing(self.path):
-            _replace(self.path / "weights.safetensors", _sealed(weights, facts))
+        with writing(self.path):
+            replace_file(self.path / "weights.safetensors", sealed(weights, facts))
 
     def load_weights(self) -> tuple[dict[str, npt.NDArray[Any]], dict[str, str]]:
         """The best weights, checked against their own hash, and the facts saved with them."""
         path = self.path / "weights.safetensors"
-        if not path.is_file():
+        if found_at(path) is Found.NOTHING:
+            recipe, run = (shlex.quote(str(one)) for one in (self.path / "recipe.yaml", self.path))
             raise RunError(
                 f"{self.path}: has no weights yet: its training has not come to a validation. "
-                f"Go on with: seqloom train {self.path / 'recipe.yaml'} --out {self.path}"
+                f"Go on with: seqloom train {recipe} --out {run}"
             )
-        return _unsealed(path)
+        return self._unsealed(path)
 
     @property
     def num_parameters(self) -> int:
@@ -164,241 +184,175 @@ class RunFolder:
         """Save the state of training; the one before is removed only after this one has become the valid one."""
         step = int(checkpoint.counters["step"])
         base = self.path / "checkpoints"
-        with _writing(self.path):
-            base.mkdir(exist_ok=True)
+        with writing(self.path):
+            make_folder(base)
             draft = Path(tempfile.mkdtemp(dir=base, prefix="draft-"))
             try:
                 for name in _CHECKPOINT_PARTS:
                     if name in _ALWAYS or getattr(checkpoint, name):
-                        _write_synced(draft / f"{name}.safetensors", _sealed(getattr(checkpoint, name), {}))
+                        write_synced(draft / f"{name}.safetensors", sealed(getattr(checkpoint, name), {}))
                 counters = json.dumps(checkpoint.counters).encode()
-                _write_synced(draft / "counters.json", counters)
+                write_synced(draft / "counters.json", counters)
                 folder = base / f"{step}-{draft.name.removeprefix('draft-')}"  # never the name of the valid one
                 draft.rename(folder)
-                _replace(base / "latest", json.dumps({"folder": folder.name, "counters": _sha256(counters)}).encode())
+                latest = {"folder": folder.name, "counters": sha256(counters), "records": self._size_of_records()}
+                replace_file(base / "latest", json.dumps({**latest, "sha256": seal_of(latest)}).encode())
             except OSError:
                 shutil.rmtree(draft, ignore_errors=True)
                 raise
         for other in base.iterdir():
-            if other.is_dir() and other != folder:
+            if other.is_dir() and not other.is_symlink() and other != folder:
                 shutil.rmtree(other, ignore_errors=True)
 
     def counters(self) -> dict[str, Any] | None:
         """The counters of the latest checkpoint; None before the first."""
-        pointer = self.path / "checkpoints" / "latest"
-        if not pointer.exists():
+        latest = self._latest()
+        return None if latest is None else latest[1]
+
+    def _latest(self) -> tuple[dict[str, Any], dict[str, Any]] | None:
+        """What `latest` says, and the counters of the checkpoint that it names; None before the first."""
+        base = self.path / "checkpoints"
+        if found_at(base / "latest") is Found.NOTHING:
             return None
         try:
-            latest = json.loads(pointer.read_text())
-            text = (pointer.parent / latest["folder"] / "counters.json").read_bytes()
-            if _sha256(text) != latest["counters"]:
+            latest = parse_object(
+                read_regular(base / "latest", limit=LARGEST_DOCUMENT, inside=self.path), {"folder": str, "counters": str}
+            )
+            text = read_regular(base / latest["folder"] / "counters.json", limit=LARGEST_DOCUMENT, inside=base)
+            if sha256(text) != latest["counters"] or not _is_sealed(latest):
                 raise ValueError("its counters do not match their hash")
-            counters: dict[str, Any] = json.loads(text)
-        except (OSError, ValueError, KeyError, TypeError) as problem:
-            raise RunError(f"{pointer.parent}: the latest checkpoint is damaged ({problem}). Start a new run") from problem
-        return counters
+            counters = parse_counters(text)
+        except (OSError, ValueError) as problem:
+            raise RunError(f"{base}: the latest checkpoint is damaged ({problem}). Start a new run") from problem
+        return latest, counters
 
     def load_checkpoint(self) -> Checkpoint | None:
         """The latest checkpoint, checked against its hashes; None before the first."""
-        counters = self.counters()
-        if counters is None:
+        found = self._latest()
+        if found is None:
             return None
-        folder = self.path / "checkpoints" / json.loads((self.path / "checkpoints" / "latest").read_text())["folder"]
+        latest, counters = found
+        folder = self.path / "checkpoints" / latest["folder"]
         files = {name: folder / f"{name}.safetensors" for name in _CHECKPOINT_PARTS}
-        parts = {name: _unsealed(path)[0] for name, path in files.items() if name in _ALWAYS or path.exists()}
-        return Checkpoint(counters=counters, **parts)
+        wanted = {name: path for name, path in files.items() if name in _ALWAYS or found_at(path) is not Found.NOTHING}
+        return Checkpoint(counters=counters, **{name: self._unsealed(path)[0] for name, path in wanted.items()})
+
+    def _unsealed(self, path: Path) -> tuple[dict[str, npt.NDArray[Any]], dict[str, str]]:
+        try:
+            return read_sealed(path, inside=self.path)
+        except BrokenSealError as problem:
+            raise RunError(f"{path}: {problem}. Restore it from a copy") from problem
+        except (OSError, ValueError) as problem:
+            raise RunError(
+                f"{path}: is damaged or not a weights file ({problem}). Restore it from a copy, or train again"
+            ) from problem
 
     # --- records ----------------------------------------------------------------------------------------------------
 
     def append_metrics(self, record: Mapping[str, Any]) -> None:
         """Add one line to metrics.jsonl."""
-        with _writing(self.path), (self.path / "metrics.jsonl").open("a", encoding="utf-8") as stream:
-            stream.write(json.dumps(record, ensure_ascii=False) + "\n")
+        with writing(self.path), open_to_append(self.path / "metrics.jsonl") as stream:
+            stream.write(to_line(record))
 
     def metrics(self) -> list[dict[str, Any]]:
-        """All records of metrics.jsonl; a last line that a kill cut short does not count."""
+        """All records of metrics.jsonl; a last line that a kill cut short does not count.
+
+        A file that is shorter than the latest checkpoint says has lost records; without a file there are none.
+        """
+        latest = self._latest()
+        promised = None if latest is None else latest[0].get("records")
+        lines = self._lines()
+        records = self._parsed(lines, sealed=promised is not None)
+        lost = (promised or 0) - sum(len(line) + 1 for line in lines)
+        if lost > 0 and found_at(self.path / "metrics.jsonl") is not Found.NOTHING:
+            raise RunError(
+                f"{self.path / 'metrics.jsonl'}: is damaged: it has lost {lost:,} bytes since the latest checkpoint. "
+                "Restore it from a copy; delete it to do without it"
+            )
+        return records
+
+    def _lines(self) -> list[bytes]:
+        """The whole lines of metrics.jsonl; none if there is no such file."""
         path = self.path / "metrics.jsonl"
-        if not path.exists():
+        if found_at(path) is Found.NOTHING:
             return []
         try:
-            return [_record(line) for line in path.read_bytes().split(b"\n")[:-1]]
-        except (OSError, ValueError) as problem:
+            return read_regular(path, limit=LARGEST_RECORDS, inside=self.path).split(b"\n")[:-1]
+        except OSError as problem:
+            raise RunError(f"{path}: cannot be read ({reason_of(problem)}). Restore it from a copy, or delete it") from problem
+
+    def _parsed(self, lines: list[bytes], *, sealed: bool) -> list[dict[str, Any]]:
+        """Records of lines. sealed: each must have a checksum."""
+        try:
+            return [parse_record(line, sealed=sealed) for line in lines]
+        except ValueError as problem:
             raise RunError(
-                f"{path}: is damaged ({problem}). Remove the damaged lines; training goes on without them"
+                f"{self.path / 'metrics.jsonl'}: is damaged ({problem}). Remove the damaged lines; training goes on without"
             ) from problem
+
+    def _size_of_records(self) -> int:
+        with contextlib.suppress(OSError):
+            return (self.path / "metrics.jsonl").stat().st_size
+        return 0
 
     def cut_back(self, step: int) -> None:
         """Forget what was recorded after the given step: a resumed run writes it again."""
-        kept = [record for record in self.metrics() if record["step"] <= step]
-        text = "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in kept)
-        with _writing(self.path):
+        kept = [record for record in self._parsed(self._lines(), sealed=False) if record["step"] <= step]
+        with writing(self.path):
             if (self.path / "metrics.jsonl").exists():
-                _replace(self.path / "metrics.jsonl", text.encode())
-            for path in (self.path / "validation").glob("*.json"):
-                if path.stem.isdecimal() and int(path.stem) > step:
-                    path.unlink()
+                replace_file(self.path / "metrics.jsonl", b"".join(map(to_line, kept)))
+            if (self.path / "validation").exists():
+                for path in make_folder(self.path / "validation").glob("*.json"):
+                    if path.stem.isdecimal() and int(path.stem) > step:
+                        path.unlink()
 
     def write_validation(self, step: int, body: Mapping[str, Any]) -> None:
         """Keep the samples of a validation."""
-        with _writing(self.path):
-            (self.path / "validation").mkdir(exist_ok=True)
-            _replace(self.path / "validation" / f"{step}.json", json.dumps(body, ensure_ascii=False, indent=1).encode())
+        with writing(self.path):
+            replace_file(
+                make_folder(self.path / "validation") / f"{step}.json", json.dumps(body, ensure_ascii=False, indent=1).encode()
+            )
 
     def write_text(self, name: str, text: str) -> Path:
         """Write a document such as the model card or the report."""
-        with _writing(self.path):
-            _replace(self.path / name, text.encode())
+        with writing(self.path):
+            replace_file(self.path / name, text.encode())
         return self.path / name
 
 
-def write_file(path: Path, content: bytes) -> None:
-    """Write a file that a user asked for, whole or not at all."""
-    with open_file(path) as stream:
-        stream.write(content)
-
-
-@contextlib.contextmanager
-def open_file(path: Path) -> Iterator[IO[bytes]]:
-    """Open a file that a user asked for; it takes its place when all is written, and whatever fails leaves the old one."""
-    with _writing(path, kept=""):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        # Not the name that a run's own files use: two processes may write one report, and only one may train a run.
-        with _replacing(path, path.with_name(f".{path.name}.{os.getpid()}.draft")) as stream:
-            yield stream
-
-
-@contextlib.contextmanager
-def _writing(path: Path, *, kept: str = "What was saved before is still valid. ") -> Iterator[None]:
-    """Turn failures of the file system into a sentence. kept: what a run still has."""
-    try:
-        yield
-    except BrokenPipeError:  # standard output has lost its reader while a file was open: not this file's trouble
-        raise
-    except OSError as problem:
-        raise WriteError(
-            f"{path}: could not be written ({problem.strerror or problem}). {kept}Check the space and the permissions"
-        ) from problem
-
-
-def _lock(stream: IO[str], path: Path) -> None:
+def _lock(stream: IO[bytes], path: Path) -> None:
     try:
         fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError as problem:
         stream.seek(0)
+        holder = stream.read(40).decode(errors="replace").strip() or "unknown"
         raise RunError(
-            f"{path}: is being trained by another process ({stream.read().strip() or 'unknown'}). "
-            "Wait for it to end, stop it, or choose another --out"
+            f"{path}: is being trained by another process ({holder}). Wait for it to end, stop it, or choose another --out"
         ) from problem
     stream.truncate(0)
-    stream.write(f"process {os.getpid()}")
+    stream.write(f"process {os.getpid()}".encode())
     stream.flush()
 
 
-@contextlib.contextmanager
-def _synced(path: Path) -> Iterator[IO[bytes]]:
-    with path.open("wb") as stream:
-        yield stream
-        stream.flush()
-        os.fsync(stream.fileno())
-
-
-def _write_synced(path: Path, content: bytes) -> None:
-    with _synced(path) as stream:
-        stream.write(content)
-
-
-@contextlib.contextmanager
-def _replacing(path: Path, draft: Path) -> Iterator[IO[bytes]]:
-    """Write a draft beside the goal and rename it."""
-    try:
-        with _synced(draft) as stream:
-            yield stream
-        draft.replace(path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            draft.unlink(missing_ok=True)
-        raise
-
-
-def _replace(path: Path, content: bytes) -> None:
-    with _replacing(path, path.with_name(f".{path.name}.draft")) as stream:
-        stream.write(content)
-
-
-def _record(line: bytes) -> dict[str, Any]:
-    record = json.loads(line)
-    if not isinstance(record, dict) or not {"kind", "step"} <= record.keys():
-        raise ValueError(f"expected an object with `kind` and `step`, found {line[:60].decode(errors='replace')}")
-    return record
-
-
-def _sha256(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()
-
-
-def _seal(body: Mapping[str, Any]) -> str:
-    return _sha256(json.dumps(body, sort_keys=True, ensure_ascii=False).encode())
-
-
-def _digest(arrays: Arrays, facts: Mapping[str, str]) -> str:
-    digest = hashlib.sha256(json.dumps(dict(facts), sort_keys=True).encode())
-    for name in sorted(arrays):
-        array = np.asarray(arrays[name], order="C")
-        digest.update(f"{name} {array.dtype} {array.shape}".encode())
-        digest.update(array.tobytes())
-    return digest.hexdigest()
-
-
-def _sealed(arrays: Arrays, facts: Mapping[str, str]) -> bytes:
-    """Arrays as safetensors whose header carries the facts, and the hash of both."""
-    # Not np.ascontiguousarray, which gives a single number (an optimiser's step) an axis.
-    contiguous = {name: np.asarray(array, order="C") for name, array in arrays.items()}
-    seal = {**facts, "sha256": _digest(contiguous, facts)}
-    # One entry: safetensors writes several in random order, and equal weights should be equal files.
-    return bytes(to_safetensors(contiguous, metadata={_SEAL: json.dumps(seal, sort_keys=True)}))
-
-
-def _unsealed(path: Path) -> tuple[dict[str, npt.NDArray[Any]], dict[str, str]]:
-    try:
-        with safe_open(path, framework="numpy") as file:
-            facts: dict[str, str] = json.loads((file.metadata() or {})[_SEAL])
-            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a mapping)
-    except (OSError, SafetensorError, ValueError, KeyError, TypeError) as problem:
-        raise RunError(
-            f"{path}: is damaged or not a weights file ({problem}). Restore it from a copy, or train again"
-        ) from problem
-    if facts.pop("sha256", None) != _digest(arrays, facts):
-        raise RunError(f"{path}: its content does not match its own hash: it is damaged or was changed. Restore it from a copy")
-    return arrays, facts
-
-
-def _read_facts(path: Path) -> dict[str, Any]:
-    try:
-        body = json.loads(path.read_text(encoding="utf-8"))
-        found = body["format"]
-        seal = body.pop("sha256", None)
-    except (OSError, ValueError, KeyError, TypeError) as problem:
-        raise RunError(f"{path}: is damaged or was not written by seqloom ({problem})") from problem
-    if found != FORMAT:
-        raise RunError(
-            f"{path}: has run format {found}; this version of seqloom reads format {FORMAT}. Install the version that wrote it"
-        )
-    if seal != _seal(body):
-        raise RunError(f"{path}: its content does not match its own hash: it is damaged or was changed. Restore it from a copy")
-    facts: dict[str, Any] = body
-    return facts
+def _is_sealed(latest: dict[str, Any]) -> bool:
+    """Whether what `latest` says is as it was written. Earlier versions wrote no hash of it."""
+    seal = latest.pop("sha256", None)
+    return (seal is None and "records" not in latest) or seal == seal_of(latest)
 
 
 def _verified(path: Path, name: str, facts: Mapping[str, Any]) -> str:
     """The text of a fixed file of the run, if it is still what was written."""
     try:
-        content = (path / name).read_bytes()
-    except OSError as problem:
-        raise RunError(
-            f"{path / name}: is missing from the run folder ({problem.strerror}). Restore it from a copy"
-        ) from problem
-    if _sha256(content) != facts["files"].get(name):
+        content = read_regular(path / name, limit=LARGEST_VOCABULARY, inside=path)
+    except FileNotFoundError as problem:
+        raise RunError(f"{path / name}: is missing from the run folder. Restore it from a copy") from problem
+    except (OSError, ValueError) as problem:
+        raise RunError(f"{path / name}: cannot be read ({reason_of(problem)}). Restore it from a copy") from problem
+    if sha256(content) != facts["files"].get(name):
         raise RunError(
             f"{path / name}: was changed or damaged since the run was made. Restore it; to train differently, start another run"
         )
-    return content.decode("utf-8")
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError as problem:
+        raise RunError(f"{path / name}: expected UTF-8, found something else ({problem}). Restore it from a copy") from problem

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from seqloom.predict import Predictor
-from seqloom.runs import FORMAT, RunFolder
+from seqloom.run_documents import FORMAT
+from seqloom.runs import RunFolder
 
 GOLDEN = Path(__file__).parent / "golden"
 

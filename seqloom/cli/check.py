@@ -6,6 +6,7 @@ import typer
 
 from seqloom.cli.options import ColumnsOption, ImagesOption, Json, open_console, parse_files, print_json, recognised
 from seqloom.errors import UsageError
+from seqloom.terminals import visible
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -130,7 +131,9 @@ def _show(diagnosis: "Diagnosis") -> None:
     for title in ("", "finding", "count", "first example"):
         findings.add_column(title, justify="right" if title == "count" else "left", overflow="fold")
     for severity, what, count, example in diagnosis.rows():
-        findings.add_row(Text(severity, style=_COLOURS[severity]), Text(what), f"{int(count):,}", Text(str(example)))
+        findings.add_row(
+            Text(severity, style=_COLOURS[severity]), Text(visible(what)), f"{int(count):,}", Text(visible(str(example)))
+        )
     if diagnosis.findings:
         console.print(findings)
     console.print(

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from seqloom.cli.options import Json, open_console, print_json
+from seqloom.terminals import visible
 
 if TYPE_CHECKING:
     from seqloom.runs import RunFolder
@@ -42,7 +43,7 @@ def compare(
     table = Table(box=None, padding=(0, 2, 0, 0))
     table.add_column("", no_wrap=True)
     for row in rows:
-        table.add_column(Text(row["run"]), justify="right", overflow="fold")
+        table.add_column(Text(visible(row["run"])), justify="right", overflow="fold")
     for name in rows[0]:
         if name != "run":
             table.add_row(name, *(_shown(row[name]) for row in rows))
@@ -51,7 +52,7 @@ def compare(
     for name, lines in differing.items():
         if lines:
             plain = "\n  ".join([f"\n{opened[0].path} -> {name}:", *lines])
-            console.print(plain, highlight=False, markup=False, soft_wrap=True)
+            console.print(visible(plain), highlight=False, markup=False, soft_wrap=True)
     if len({run.facts["fingerprint"] for run in opened}) > 1:
         console.print("\nThese runs were trained on different data: their validation figures do not compare.", style="yellow")
 
@@ -84,4 +85,4 @@ def _shown(value: Any) -> str:
         case int():
             return f"{value:,}"
         case _:
-            return str(value)
+            return visible(str(value))

@@ -12,6 +12,7 @@ from seqloom.cli.options import (
     Fuse,
     FusionWeight,
     Json,
+    MaximumInput,
     PrecisionOption,
     PredictionPrecision,
     Shortlist,
@@ -24,6 +25,7 @@ from seqloom.cli.options import (
 )
 from seqloom.cli.unknown import UnknownSymbols
 from seqloom.errors import UsageError
+from seqloom.terminals import visible
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -54,6 +56,7 @@ def evaluate(
     weight: FusionWeight = None,
     precision: PrecisionOption = PredictionPrecision.FP32,
     shortlist: Shortlist = None,
+    maximum_input: MaximumInput = None,
     batch_size: BatchSize = 64,
     metrics: MetricsOption = None,
     json: Json = False,
@@ -84,14 +87,15 @@ def evaluate(
         if is_text_run(run):
             raise UsageError(f"{run}: is a language model, which has no outputs to compare. Use: seqloom score {run} FILE")
     names = _parse_metrics(metrics)
-    predictor = open_predictor(runs, fuse, weight, precision=precision, shortlist=shortlist)
+    predictor = open_predictor(runs, fuse, weight, precision=precision, shortlist=shortlist, maximum_input=maximum_input)
     search = choose_search(predictor.recipe.search, beam={"width": beam})
     examples = given_examples(predictor, files[0] if files else None, columns, format, to_judge=True)
     with progress_bar("evaluating", len(examples)) as advance:
-        predictions = predictor.predict(examples, search=search, batch_size=batch_size, progress=advance)
-    unknown = UnknownSymbols()
-    for prediction in predictions:
-        unknown.see(prediction)
+        # In a stream, and without where the model looked: of long texts that would fill the memory.
+        unknown, predictions = UnknownSymbols(), []
+        for one in predictor.predict_stream(examples, search=search, batch_size=batch_size, progress=advance):
+            unknown.see(one)
+            predictions.append(one.without_alignment())
     unknown.say()
     evaluation = measure(predictor.items(examples, predictions), names)
     if json:
@@ -153,7 +157,7 @@ def _print_classes(console: "Console", classes: "Classes") -> None:
     qualities = classes.qualities
     for one in qualities[:_MOST_CLASSES]:
         shares = ("-" if share is None else f"{share:.2f}" for share in (one.precision, one.recall, one.f1))
-        found.add_row(Text(one.name), f"{one.wanted:,}", f"{one.written:,}", *shares)
+        found.add_row(Text(visible(one.name)), f"{one.wanted:,}", f"{one.written:,}", *shares)
     console.print()
     console.print(found)
     left = len(qualities) - _MOST_CLASSES
@@ -166,6 +170,6 @@ def _print_classes(console: "Console", classes: "Classes") -> None:
         confused.add_column(title)
     confused.add_column("times", justify="right")
     for pair in classes.confusions[:_MOST_CONFUSIONS]:
-        confused.add_row(Text(pair.wanted), Text(pair.written), f"{pair.count:,}")
+        confused.add_row(Text(visible(pair.wanted)), Text(visible(pair.written)), f"{pair.count:,}")
     console.print()
     console.print(confused)

@@ -9,8 +9,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from seqloom.cli.explain_inside import require_alone
-from seqloom.cli.options import BeamWidth, Feature, Json, OracleUnit, OracleUnitOption, is_there, named_sources, print_json
+from seqloom.cli.options import (
+    BeamWidth,
+    Feature,
+    Json,
+    MaximumInput,
+    OracleUnit,
+    OracleUnitOption,
+    is_there,
+    named_sources,
+    print_json,
+)
 from seqloom.errors import UsageError
+from seqloom.terminals import for_output
 
 if TYPE_CHECKING:
     from seqloom.data.oracles import Entry
@@ -48,6 +59,7 @@ def explain(
     steps: Annotated[
         bool, typer.Option("--steps", help="Instead, each output symbol by itself: scores, weights, context, word.")
     ] = False,
+    maximum_input: MaximumInput = None,
     json: Json = False,
 ) -> None:
     """Draw where the model looked while it wrote, or what it expected.
@@ -80,7 +92,7 @@ def explain(
                 "--beam, --feature, --oracle, --tree and --steps are for models that read a source; this one is a language "
                 "model. Leave them out"
             )
-        explain_text(runs[0], text, out, units, json=json)
+        explain_text(runs[0], text, out, units, maximum_input, json=json)
         return
     if units is not None:
         raise UsageError("--units is for language models; this run reads a source. Leave it out")
@@ -89,7 +101,8 @@ def explain(
         _explain_inside(runs[0], text, feature or [], out, beam, tree=tree, json=json)
         return
     told = None if oracle is None else _entries(oracle)
-    _explain_source(runs, text, feature or [], out, beam, {"oracle": told, "oracle_unit": oracle_unit.value}, json=json)
+    wishes = {"oracle": told, "oracle_unit": oracle_unit.value}
+    _explain_source(runs, text, feature or [], out, beam, maximum_input, wishes, json=json)
 
 
 def _parted(words: list[str]) -> tuple[list[str], str]:
@@ -144,13 +157,14 @@ def _explain_source(
     features: list[str],
     out: Path,
     beam: int | None,
+    maximum_input: int | None,
     wishes: dict[str, Any],
     *,
     json: bool,
 ) -> None:
     from seqloom.views import MissingFontWarning, write_map
 
-    exhibits = [_exhibit(run, text, features, beam, wishes, labelled=len(runs) > 1) for run in runs]
+    exhibits = [_exhibit(run, text, features, beam, maximum_input, wishes, labelled=len(runs) > 1) for run in runs]
     with told_of(MissingFontWarning):
         written = write_map(exhibits, out)
     predictions = [one.prediction for one in exhibits]
@@ -163,11 +177,18 @@ def _explain_source(
     if json:
         print_json({**body, "written": str(written)})
     else:
-        typer.echo("\n".join([*lines, str(written)]))
+        typer.echo(for_output("\n".join([*lines, str(written)])))
 
 
 def _exhibit(
-    run: str, text: str, features: list[str], beam: int | None, wishes: dict[str, Any], *, labelled: bool
+    run: str,
+    text: str,
+    features: list[str],
+    beam: int | None,
+    maximum_input: int | None,
+    wishes: dict[str, Any],
+    *,
+    labelled: bool,
 ) -> "Exhibit":
     """What one run says; labelled: with the run's name and how it sees the source, to be told from others."""
     from seqloom.cli.searching import choose_search
@@ -175,7 +196,7 @@ def _exhibit(
     from seqloom.recipe import bridge_words
     from seqloom.recipe.sections import Beam
 
-    predictor = Predictor.load(run)
+    predictor = Predictor.load(run, maximum_input=maximum_input)
     search = choose_search(predictor.recipe.search, beam={"width": beam})
     nbest = search.width if isinstance(search, Beam) else 1
     source = named_sources(list(predictor.recipe.data.sources), text) | ({"features": features} if features else {})
@@ -189,7 +210,7 @@ _MOST_SYMBOLS = 2000
 """A page goes into every symbol, so a long text makes one that nobody reads to its end."""
 
 
-def explain_text(run: str, text: str, out: Path, units: str | None, *, json: bool) -> None:
+def explain_text(run: str, text: str, out: Path, units: str | None, maximum_input: int | None = None, *, json: bool) -> None:
     """Write what a language model expected along a text, or what its hidden units show."""
     from seqloom.language import LanguageModel
     from seqloom.readings import Summary
@@ -197,7 +218,8 @@ def explain_text(run: str, text: str, out: Path, units: str | None, *, json: boo
     from seqloom.views.texts import require_ending, write_next_symbols, write_units
 
     require_ending(out)
-    model = LanguageModel.load(run)
+    model = LanguageModel.load(run, maximum_input=maximum_input)
+    model.require_readable(text, "the text")
     lines = text.replace("\r\n", "\n").removesuffix("\n").split("\n")
     scored = model.score(lines)
     summary = Summary.of(scored)

@@ -11,6 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from seqloom.errors import DataError, MissingExtraError, UsageError
+from seqloom.files import Found, found_at
+from seqloom.parsing import parse_json
+from seqloom.terminals import for_output
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -84,6 +87,17 @@ Shortlist = Annotated[
 ]
 
 
+MaximumInput = Annotated[
+    int | None,
+    typer.Option(
+        "--maximum-input",
+        metavar="N",
+        min=1,
+        help="Refuse inputs of more symbols than this; time and memory grow with its square.  [default: the recipe's, 2000]",
+    ),
+]
+
+
 class OracleUnit(StrEnum):
     """What the source positions of an oracle count."""
 
@@ -105,24 +119,18 @@ def split_places(places: list[str]) -> tuple[list[str], list[str]]:
     """The runs, one or several, and what is named after them."""
     count = next((number for number, place in enumerate(places) if number and not _is_folder(place)), len(places))
     for place in places[1:count]:
-        if not (Path(place) / "run.json").exists():
+        if found_at(Path(place) / "run.json") is Found.NOTHING:
             raise DataError(f"{place}: expected a file to read or a run folder, found another folder. Name the files in it")
     return places[:count], places[count:]
 
 
 def _is_folder(place: str) -> bool:
-    try:
-        return place != "" and Path(place).is_dir()  # an empty text is no folder, though an empty path is
-    except OSError:  # a text that is longer than any name may be
-        return False
+    return place != "" and found_at(place) is Found.FOLDER  # an empty text is no folder, though an empty path is
 
 
 def is_there(place: str) -> bool:
     """Whether a file or a folder has this name; a text that is longer than any name may be is none."""
-    try:
-        return place != "" and Path(place).exists()
-    except OSError:
-        return False
+    return place != "" and found_at(place) not in (Found.NOTHING, Found.OVERLONG)
 
 
 def named_sources(names: Sequence[str], text: str) -> dict[str, Any]:
@@ -130,7 +138,7 @@ def named_sources(names: Sequence[str], text: str) -> dict[str, Any]:
     if len(names) == 1:
         return {names[0]: text}
     try:
-        given = json.loads(text)
+        given = parse_json(text)
     except ValueError:
         given = None
     if not isinstance(given, dict):
@@ -148,6 +156,7 @@ def open_predictor(
     *,
     precision: PredictionPrecision = PredictionPrecision.FP32,
     shortlist: int | None = None,
+    maximum_input: int | None = None,
 ) -> "Predictor":
     """The model of one run, or of several as an ensemble, with a language model fused in if one is named."""
     from seqloom.predict import FUSION_WEIGHT, Predictor
@@ -161,6 +170,7 @@ def open_predictor(
         weight=FUSION_WEIGHT if weight is None else weight,
         precision=precision.value,
         shortlist=shortlist,
+        maximum_input=maximum_input,
     )
 
 
@@ -270,7 +280,7 @@ def parse_files(text: str) -> "Files":
     from seqloom.recipe.sections import Aligned
 
     source, comma, target = text.partition(",")
-    if not comma or "," in target or Path(text).exists():
+    if not comma or "," in target or found_at(text) is Found.FILE:
         return text
     return Aligned(source=source, target=target)
 
@@ -334,7 +344,7 @@ def _pairs_of(
 
 def print_json(body: Any, *, indent: int | None = None) -> None:
     """One JSON object on standard output."""
-    sys.stdout.write(json.dumps(body, ensure_ascii=False, indent=indent, allow_nan=False) + "\n")
+    sys.stdout.write(for_output(json.dumps(body, ensure_ascii=False, indent=indent, allow_nan=False)) + "\n")
 
 
 def open_console() -> "Console":

@@ -6,7 +6,17 @@ from typing import Annotated
 
 import typer
 
-from seqloom.cli.options import ColumnsOption, Feature, FormatOption, Json, Run, parse_format, print_json, with_columns
+from seqloom.cli.options import (
+    ColumnsOption,
+    Feature,
+    FormatOption,
+    Json,
+    MaximumInput,
+    Run,
+    parse_format,
+    print_json,
+    with_columns,
+)
 from seqloom.errors import DataError
 
 
@@ -19,6 +29,7 @@ def plane(
     columns: ColumnsOption = None,
     format: FormatOption = None,
     feature: Feature = None,
+    maximum_input: MaximumInput = None,
     json: Json = False,
 ) -> None:
     """Draw texts as points, close if the encoder finds them alike.
@@ -39,7 +50,7 @@ def plane(
     from seqloom.views.plane import require_plane_ending, write_plane
 
     require_plane_ending(out)
-    predictor = Predictor.load(run)
+    predictor = Predictor.load(run, maximum_input=maximum_input)
     placed = with_columns(predictor.recipe.data, columns)
     usual = Columns() if is_lone(placed.sources) and columns is None else placed.columns
     examples = list(read_sources(file, usual, format=parse_format(format), sources=placed.sources))

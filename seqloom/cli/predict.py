@@ -18,6 +18,7 @@ from seqloom.cli.options import (
     Fuse,
     FusionWeight,
     Json,
+    MaximumInput,
     OracleUnit,
     OracleUnitOption,
     PrecisionOption,
@@ -34,6 +35,7 @@ from seqloom.cli.searching import SearchKind, choose_search
 from seqloom.cli.typed import typed_texts
 from seqloom.cli.unknown import UnknownSymbols
 from seqloom.errors import UsageError
+from seqloom.terminals import for_output
 
 if TYPE_CHECKING:
     from seqloom.data.examples import Example
@@ -112,6 +114,7 @@ def predict(
         ),
     ] = None,
     oracle_unit: OracleUnitOption = OracleUnit.SYMBOLS,
+    maximum_input: MaximumInput = None,
     batch_size: BatchSize = 64,
     json: Json = False,
 ) -> None:
@@ -149,7 +152,7 @@ def predict(
 
     runs, rest = split_places(places)
     most = nbest or sample or 1
-    predictor = open_predictor(runs, fuse, weight, precision=precision, shortlist=shortlist)
+    predictor = open_predictor(runs, fuse, weight, precision=precision, shortlist=shortlist, maximum_input=maximum_input)
     search = choose_search(
         predictor.recipe.search,
         kind=kind,
@@ -245,7 +248,7 @@ def _shown(candidate: "Candidate") -> str:
 
 def _one_line(text: str) -> str:
     """Keep an output on its line. A backslash stays alone, since outputs such as formulas are full of them."""
-    return text.replace("\n", r"\n").replace("\r", r"\r")
+    return for_output(text.replace("\n", r"\n").replace("\r", r"\r"))
 
 
 class _AttentionFile:
@@ -276,7 +279,7 @@ def _attention_file(path: Path | None) -> "Iterator[_AttentionFile | None]":
     if path is None:
         yield None
         return
-    from seqloom.runs import open_file
+    from seqloom.saving import open_file
 
     with open_file(path) as stream, zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
         yield _AttentionFile(archive)

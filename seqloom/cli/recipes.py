@@ -9,6 +9,7 @@ import typer
 from seqloom.cli.help_text import Command
 from seqloom.cli.options import Json, print_json
 from seqloom.errors import RecipeError, UsageError
+from seqloom.files import Found, found_at
 
 app = typer.Typer(help="List, show, copy and check recipes.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -21,7 +22,7 @@ def shipped() -> dict[str, Path]:
 
 def find_recipe(name: str) -> Path:
     """A recipe by its file or by the name of a shipped one; a file wins."""
-    if Path(name).is_file() or name.endswith((".yaml", ".yml")) or "/" in name:
+    if found_at(name) is Found.FILE or name.endswith((".yaml", ".yml")) or "/" in name:
         return Path(name)
     known = shipped()
     if name not in known:
@@ -81,7 +82,7 @@ def copy(
     Example:
         seqloom recipes copy transliteration mine.yaml
     """
-    from seqloom.runs import write_file
+    from seqloom.saving import write_file
 
     path = find_recipe(name)
     aim = to or Path(path.name)

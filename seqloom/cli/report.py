@@ -29,7 +29,7 @@ def report(
 def write_report(run: Path, out: Path | None = None, most: int = 2000) -> Path:
     """Write a run's report and say where."""
     from seqloom.reporting import collect_report
-    from seqloom.runs import write_file
+    from seqloom.saving import write_file
     from seqloom.views.report import to_html
 
     with progress_bar("decoding test examples", None) as advance:

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from seqloom.cli.options import CUT_OFF, Json, Run, print_json, progress_bar
+from seqloom.cli.options import CUT_OFF, Json, MaximumInput, Run, print_json, progress_bar
 from seqloom.errors import UsageError
+from seqloom.terminals import for_output
 
 if TYPE_CHECKING:
     from seqloom.language import LanguageModel
@@ -36,6 +37,7 @@ def sample(
     beam: Annotated[
         int | None, typer.Option("--beam", metavar="K", min=1, help="Instead, the k most probable ways to end the line.")
     ] = None,
+    maximum_input: MaximumInput = None,
     json: Json = False,
 ) -> None:
     """Let a language model write, or complete a beginning.
@@ -54,7 +56,7 @@ def sample(
     drawing = {"temperature": temperature, "top_k": top_k, "top_p": top_p, "seed": seed}
     if beam is not None:
         _require_nothing_drawn({**drawing, "count": count})
-    model = LanguageModel.load(run)
+    model = LanguageModel.load(run, maximum_input=maximum_input)
     if beam is not None:
         _print_completions(model.complete(prompt, search=_beam(model, beam), length=length), json=json)
         return
@@ -98,7 +100,7 @@ def _print_as_written(model: "LanguageModel", prompt: str, search: "Sample", len
     live = sys.stdout.isatty()
     pieces = 0
     for pieces, piece in enumerate(model.stream(prompt=prompt, search=search, length=length)):  # noqa: B007
-        sys.stdout.write(piece)
+        sys.stdout.write(for_output(piece))
         if live:
             sys.stdout.flush()
     # The prompt is the first piece, and each symbol but the end is one more.
@@ -112,7 +114,7 @@ def _print_texts(texts: "Sequence[Sampled]", *, several_lines: bool, json: bool)
             continue
         if several_lines:
             sys.stdout.write(f"--- {number} ---\n")
-        sys.stdout.write(one.text + ("" if one.finished or several_lines else CUT_OFF) + "\n")
+        sys.stdout.write(for_output(one.text) + ("" if one.finished or several_lines else CUT_OFF) + "\n")
 
 
 def _print_completions(texts: "Sequence[Sampled]", *, json: bool) -> None:
@@ -120,4 +122,4 @@ def _print_completions(texts: "Sequence[Sampled]", *, json: bool) -> None:
         if json:
             print_json(one.as_json())
         else:
-            sys.stdout.write(f"{one.completion_log_prob:.4f}\t{one.text}{'' if one.finished else CUT_OFF}\n")
+            sys.stdout.write(f"{one.completion_log_prob:.4f}\t{for_output(one.text)}{'' if one.finished else CUT_OFF}\n")

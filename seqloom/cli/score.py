@@ -8,12 +8,23 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from seqloom.cli.options import BatchSize, ColumnsOption, FormatOption, Json, Run, given_examples, print_json, progress_bar
+from seqloom.cli.options import (
+    BatchSize,
+    ColumnsOption,
+    FormatOption,
+    Json,
+    MaximumInput,
+    Run,
+    given_examples,
+    print_json,
+    progress_bar,
+)
 from seqloom.errors import UsageError
+from seqloom.terminals import for_output
 
 if TYPE_CHECKING:
     from seqloom.data.examples import Example
-    from seqloom.predict import Scored
+    from seqloom.predict import Predictor, Scored
 
 _MOST_PLACES = 5
 
@@ -38,6 +49,7 @@ def score(
     html: Annotated[
         Path | None, typer.Option("--html", metavar="FILE", help="Language model: write a page with the text in colours.")
     ] = None,
+    maximum_input: MaximumInput = None,
     batch_size: BatchSize = 64,
     json: Json = False,
 ) -> None:
@@ -59,17 +71,19 @@ def score(
     if is_text_run(run):
         if columns is not None or format is not None:
             raise UsageError("--columns and --format are for pairs; a language model reads whole lines. Leave them out")
-        score_text(run, files or [], ranked=ranked, html=html, json=json)
+        score_text(run, files or [], ranked=ranked, html=html, maximum_input=maximum_input, json=json)
         return
     if ranked or html is not None or len(files or []) > 1:
         raise UsageError("--ranked, --html and several files are for language models; this run reads pairs. Leave them out")
-    _score_pairs(run, files[0] if files else None, columns, format, batch_size, json=json)
-
-
-def _score_pairs(run: str, file: str | None, columns: str | None, format: str | None, batch_size: int, *, json: bool) -> None:
     from seqloom.predict import Predictor
 
-    predictor = Predictor.load(run)
+    predictor = Predictor.load(run, maximum_input=maximum_input)
+    _score_pairs(predictor, files[0] if files else None, columns, format, batch_size, json=json)
+
+
+def _score_pairs(
+    predictor: "Predictor", file: str | None, columns: str | None, format: str | None, batch_size: int, *, json: bool
+) -> None:
     examples = given_examples(predictor, file, columns, format, empty_targets=True)
     with progress_bar("scoring", len(examples)) as advance:
         scored = predictor.score(examples, batch_size=batch_size, progress=advance)
@@ -89,7 +103,8 @@ def _score_pairs(run: str, file: str | None, columns: str | None, format: str | 
         print_json({"summary": summary})
         return
     for example, one in zip(examples, scored, strict=True):
-        sys.stdout.write(f"{one.log_prob:.4f}\t{' | '.join(example.sources.values())}\t{example.target}\n")
+        pair = for_output(f"{' | '.join(example.sources.values())}\t{example.target}")
+        sys.stdout.write(f"{one.log_prob:.4f}\t{pair}\n")
     typer.echo(
         f"{len(scored):,} targets, {symbols:,} symbols: log-probability {log_prob:.2f}, "
         f"perplexity {summary['perplexity']:.4f}, {summary['bits_per_symbol']:.4f} bits per symbol",

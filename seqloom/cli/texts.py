@@ -8,6 +8,7 @@ import typer
 
 from seqloom.cli.options import print_json, progress_bar
 from seqloom.errors import DataError
+from seqloom.terminals import as_pictures, for_output
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -30,12 +31,14 @@ def is_text_run(run: str) -> bool:
     return RunFolder.open(Path(run)).recipe.is_language_model
 
 
-def score_text(run: str, files: "Sequence[str]", *, ranked: bool, html: Path | None, json: bool) -> None:
+def score_text(
+    run: str, files: "Sequence[str]", *, ranked: bool, html: Path | None, maximum_input: int | None, json: bool
+) -> None:
     """Print how probable each line is, and what all of them come to; `html`: where a page goes."""
     from seqloom.language import LanguageModel
     from seqloom.readings import Summary
 
-    model = LanguageModel.load(run)
+    model = LanguageModel.load(run, maximum_input=maximum_input)
     examples = given_lines(model, files)
     texts = [example.target or "" for example in examples]
     with progress_bar("scoring", None) as advance:
@@ -64,7 +67,10 @@ def given_lines(model: "LanguageModel", files: "Sequence[str]") -> "list[Example
 
     Where every line stands by itself, blank ones do not count, as in training; the others keep their numbers.
     """
-    examples = list(_examples(model, files))
+    examples = []
+    for example in _examples(model, files):
+        model.require_readable(example.target or "", example.origin, part=True)
+        examples.append(example)
     if not any((example.target or "").strip() for example in examples):
         named = ", ".join("standard input" if file == "-" else file for file in files) or "the recipe's test split"
         raise DataError(f"{named}: holds no text. Give at least one line of it")
@@ -132,7 +138,7 @@ def _write_page(
         readings = model.read(texts, most=MOST_SYMBOLS, progress=advance)
     numbered = [replace(one, number=places[one.number - 1].line) for one in readings]
     written = write_surprise(numbered, summary, path, title=f"Surprise in {title}")
-    typer.echo(f"seqloom: wrote {written}", err=True)
+    typer.echo(f"seqloom: wrote {for_output(str(written))}", err=True)
 
 
 def _print_lines(model: "LanguageModel", scored: "Sequence[ScoredText]", chosen: "Sequence[tuple[int, str]]") -> None:
@@ -167,7 +173,7 @@ def coloured(model: "LanguageModel", one: "ScoredText", limits: "Sequence[tuple[
     """A line for the terminal: its most surprising symbols in colour, unknown ones underlined."""
     from rich.text import Text
 
-    text = Text(one.text)
+    text = Text(as_pictures(one.text))
     line = model.line(one.text)
     for (start, end), value, unknown in zip(line.spans, one.log_probs, line.unknown, strict=True):
         style = next((style for limit, style in limits if value <= limit), "")

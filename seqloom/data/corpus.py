@@ -9,6 +9,7 @@ from typing import assert_never
 
 from seqloom.data.examples import Example, SplitName, read_examples, read_text, splitter
 from seqloom.errors import DataError
+from seqloom.files import Found, found_at, open_regular
 from seqloom.recipe import sections
 
 __all__ = ["SPLITS", "Corpus", "SplitName"]
@@ -60,14 +61,18 @@ class Corpus:
     def stamp(self) -> str:
         """A quick key of the data: names, sizes and times of its files, and how they are read."""
         facts = [[str(path.resolve()), path.stat().st_size, path.stat().st_mtime_ns] for path in self._existing_files()]
-        return _digest(json.dumps([facts, self.data.model_dump(mode="json"), self.seed, _builtin_version(self.data)]))
+        return _digest(
+            json.dumps(
+                [facts, self.data.model_dump(mode="json", exclude={"maximum_input"}), self.seed, _builtin_version(self.data)]
+            )
+        )
 
     def fingerprint(self) -> str:
         """A hash of the data's content, which a run records and a resume compares; file names and times do not matter."""
         digest = hashlib.sha256()
         for path in self._existing_files():
             try:
-                with path.open("rb") as stream:
+                with open_regular(path) as stream:
                     digest.update(hashlib.file_digest(stream, "sha256").digest())
             except OSError as problem:
                 raise DataError(f"{path}: could not be read ({problem.strerror}). Check its permissions") from problem
@@ -76,13 +81,12 @@ class Corpus:
 
     def _existing_files(self) -> Iterator[Path]:
         for path in self.files:
-            if not path.is_file():
-                raise DataError(
-                    f"{path}: expected a data file, found {'a folder' if path.is_dir() else 'nothing'}. Check the path"
-                )
+            _require_data(path)
             yield path
 
     def _read(self, files: sections.Files) -> Iterator[Example]:
+        for path in _paths(files):
+            _require_data(path)
         if self.data.text is not None:
             # A paragraph's end belongs to a running text, but a blank line is no sentence.
             return read_text(files, blank=self.data.text == "stream")
@@ -127,6 +131,13 @@ class Corpus:
         validation = test - int(lines * shares.validation)
         for number, example in enumerate(self._read(files)):
             yield "train" if number < validation else "validation" if number < test else "test", example
+
+
+def _require_data(path: Path) -> None:
+    """Refuse what a recipe names and is no file: a recipe may be a stranger's, and its data are read more than once anyway."""
+    found = found_at(path)
+    if found is not Found.FILE:
+        raise DataError(f"{path}: expected a data file, found {found}. {found.advice}")
 
 
 def _paths(files: sections.Files | None) -> Iterator[Path]:

@@ -8,7 +8,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from itertools import islice
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +32,7 @@ from seqloom.data.lines import BYTE_ORDER_MARK, DAMAGE, open_bytes
 from seqloom.data.records import Example, Problem, ProblemCode
 from seqloom.data.tables import FIRST_TWO
 from seqloom.data.vectors import ONE_TEXT
+from seqloom.files import Found, found_at
 from seqloom.recipe.sections import TARGET, Aligned, Columns, Files, FileSource, Source, TextSource
 
 __all__ = ["Diagnosis", "Finding", "Severity", "SplitSummary", "Spread", "examine"]
@@ -188,7 +188,7 @@ def _text_files(files: Files, format: Format) -> Iterator[str]:
     """List the files made of lines; pipes are left out, since they cannot be read twice."""
     for file in _files_of(files):
         kind = "text" if isinstance(files, Aligned) else format_of(file) if format == "auto" else format
-        if kind != "parquet" and Path(file).is_file():
+        if kind != "parquet" and found_at(file) is Found.FILE:
             yield file
 
 

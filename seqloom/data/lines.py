@@ -6,13 +6,15 @@ Files are read in blocks and decoded a block at a time; only a block with someth
 import gzip
 import io
 import os
+import shlex
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import IO
+from typing import IO, Any, cast
 
 from seqloom.data.records import Origin, Problem, Report, abbreviated
 from seqloom.errors import DataError
+from seqloom.files import Found, found_at, open_stream
 
 LINE_LIMIT = 1_000_000
 """The longest line that is read, in bytes. Longer ones are nearly always another kind of file."""
@@ -32,22 +34,31 @@ Line = tuple[int, str | None]
 
 def require_file(file: str) -> None:
     """Refuse a file that is not there or may not be read, before any work is spent on the others."""
-    path = Path(file)
-    if path.is_dir():
+    found = found_at(file)
+    if found is Found.FOLDER:
         raise DataError(f"{file}: expected a file, found a directory. Name the files in it one by one.")
-    if not path.exists():
+    if found is Found.NOTHING:
         raise DataError(f"{file}: expected a file, found nothing there. Check the path; relative paths start at {Path.cwd()}.")
-    if not os.access(path, os.R_OK):
-        raise DataError(f"{file}: expected a file that may be read, found one without permission. Run: chmod u+r {file}")
+    if found in (Found.CLOSED, Found.OVERLONG, Found.LOOP):
+        raise DataError(f"{file}: expected a file, found {found}. {found.advice}.")
+    if not os.access(file, os.R_OK):
+        raise DataError(
+            f"{file}: expected a file that may be read, found one without permission. Run: chmod u+r -- {shlex.quote(file)}"
+        )
 
 
 def open_bytes(file: str) -> io.BufferedIOBase:
-    """Open a file for reading bytes; what ends in .gz is decompressed on the way."""
+    """Open a file or a pipe for reading bytes; what ends in .gz is decompressed on the way."""
     require_file(file)
     try:
-        return gzip.open(file) if file.endswith(".gz") else Path(file).open("rb")
+        stream = open_stream(file)
     except OSError as error:
-        raise DataError(f"{file}: expected a file that opens, but: {error.strerror}. Check the path.") from error
+        raise DataError(f"{file}: {error.strerror}. Name a file with text.") from error
+    if not file.endswith(".gz"):
+        return stream
+    unpacked = gzip.GzipFile(fileobj=stream)
+    unpacked.myfileobj = cast(Any, stream)  # to be closed with it
+    return unpacked
 
 
 def read_lines(file: str, report: Report) -> Iterator[Line]:
@@ -185,8 +196,8 @@ def _encoding_advice(raw: bytes, origin: Origin) -> str:
     if origin.line == 1 and raw.startswith(b"\x1f\x8b"):
         return "The file is gzipped: add .gz to its name."
     if origin.line == 1 and raw.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return f"The file is UTF-16. Run: iconv -f UTF-16 -t UTF-8 {origin.file}"
-    return f"Save the file as UTF-8; if it is Latin-1, run: iconv -f ISO-8859-1 -t UTF-8 {origin.file}"
+        return f"The file is UTF-16. Run: iconv -f UTF-16 -t UTF-8 {shlex.quote(origin.file)}"
+    return f"Save the file as UTF-8; if it is Latin-1, run: iconv -f ISO-8859-1 -t UTF-8 {shlex.quote(origin.file)}"
 
 
 def nul_character(text: str, origin: Origin) -> Problem:

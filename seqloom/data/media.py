@@ -5,15 +5,15 @@ or an archive, whose members are read in place and never unpacked. A `Frontend` 
 """
 
 import hashlib
+import io
 import os
-import stat
 import tarfile
 import zipfile
 import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path, PurePosixPath
 from typing import Any, Protocol, TypeVar
 
@@ -22,10 +22,8 @@ import numpy.typing as npt
 
 from seqloom.data.records import Origin, abbreviated
 from seqloom.errors import DataError
+from seqloom.files import LARGEST_FILE, Found, RefusedError, found_at, open_regular, read_regular
 from seqloom.recipe.sections import FileSource, ImageSource
-
-LARGEST_FILE = 1 << 30
-"""The largest file that is read, in bytes: a member of an archive may say that it unpacks to more than fits anywhere."""
 
 _COMPRESSED = (".tar.gz", ".tgz", ".tar.bz2", ".tbz", ".tar.xz", ".txz", ".tar.zst")
 
@@ -106,19 +104,23 @@ class MediaRoot(ABC):
     def open(root: str | os.PathLike[str]) -> "MediaRoot":
         """Open a folder, a .zip or a .tar. No name leads out of it."""
         path = Path(root)
-        if path.is_dir():
+        found = found_at(path)
+        if found is Found.FOLDER:
             return _Folder(path, confined=True)
-        if not path.exists():
-            raise DataError(f"{path}: expected a folder of files, a .zip or a .tar, found nothing there. Check the path")
+        if found is not Found.FILE:
+            raise DataError(f"{path}: expected a folder of files, a .zip or a .tar, found {found}. {found.advice}")
         if path.name.lower().endswith(_COMPRESSED):
             raise DataError(
                 f"{path}: a compressed .tar has to be unpacked to find a file in it. Make it a .zip or a plain .tar"
             )
         try:
-            if zipfile.is_zipfile(path):
-                return _Zip(path)
-            if tarfile.is_tarfile(path):
-                return _Tar(path)
+            stream = open_regular(path)
+            if zipfile.is_zipfile(stream):
+                return _Zip(path, stream)
+            stream.seek(0)
+            if tarfile.is_tarfile(stream):
+                return _Tar(path, stream)
+            stream.close()
         except (OSError, tarfile.TarError, zipfile.BadZipFile) as problem:
             raise DataError(f"{path}: could not be read ({problem}). Copy or download it again") from problem
         raise DataError(f"{path}: expected a folder of files, a .zip or a .tar, found something else. Check the path")
@@ -141,29 +143,33 @@ class _Folder(MediaRoot):
     confined: bool
 
     def resolve(self, name: str) -> Media:
-        """The file of a name, links followed."""
+        """The file of a name. Links are followed, but not out of a folder that names are confined to."""
         if self.confined:
             _require_inside(name, self.path)
         path = self.path / name
+        root = self.path if self.confined else None
         try:
-            facts = path.stat()
+            with open_regular(path, inside=root) as stream:
+                facts = os.fstat(stream.fileno())
+        except RefusedError as problem:
+            raise MediaError(f"{str(path)!r} is no file to read: {problem}. Check the name") from problem
         except (OSError, ValueError) as problem:  # ValueError: a NUL inside
+            found = found_at(path)
             raise MediaError(
-                f"expected a file {str(path)!r}, found nothing there. Check the name, and where names begin"
+                f"expected a file {str(path)!r}, found {'one without permission' if found is Found.FILE else found}. "
+                "Check the name, and where names begin"
             ) from problem
-        if not stat.S_ISREG(facts.st_mode):
-            kind = "a folder" if stat.S_ISDIR(facts.st_mode) else "something else"
-            raise MediaError(f"expected a file {str(path)!r}, found {kind}. Check the name")
-        return Media(name, str(path), facts.st_size, facts.st_mtime_ns, path.read_bytes)
+        read = partial(read_regular, path, limit=LARGEST_FILE, inside=root)
+        return Media(name, str(path), facts.st_size, facts.st_mtime_ns, read)
 
 
 class _Zip(MediaRoot):
     """Members of a .zip, read in place."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, stream: io.BufferedReader) -> None:
         self._path = path
-        self._stamp = path.stat().st_mtime_ns
-        self._archive = zipfile.ZipFile(path)
+        self._stamp = os.fstat(stream.fileno()).st_mtime_ns
+        self._archive = zipfile.ZipFile(stream)
         self._members = {info.filename: info for info in self._archive.infolist() if not info.is_dir()}
 
     def resolve(self, name: str) -> Media:
@@ -176,10 +182,11 @@ class _Zip(MediaRoot):
 class _Tar(MediaRoot):
     """Members of a .tar, read in place. Links are no members: they could lead anywhere."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, stream: io.BufferedReader) -> None:
         self._path = path
-        self._stamp = path.stat().st_mtime_ns
-        with tarfile.open(path, "r:") as archive:
+        self._stamp = os.fstat(stream.fileno()).st_mtime_ns
+        stream.seek(0)
+        with stream, tarfile.open(fileobj=stream, mode="r:") as archive:
             self._members = {member.name: member for member in archive if member.isreg() and not member.issparse()}
 
     def resolve(self, name: str) -> Media:
@@ -188,7 +195,7 @@ class _Tar(MediaRoot):
         return Media(name, f"{self._path}: {name}", member.size, self._stamp, lambda: self._read(member))
 
     def _read(self, member: tarfile.TarInfo) -> bytes:
-        with self._path.open("rb") as stream:
+        with open_regular(self._path) as stream:
             stream.seek(member.offset_data)
             content = stream.read(member.size)
         if len(content) < member.size:

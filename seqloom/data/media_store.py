@@ -1,12 +1,13 @@
 """What frontends made of files, kept for good: arrays by the content of the file, shared by all corpora and runs.
 
-One folder per frontend: `arrays`, one row after the other, and `contents`, the hash of each row's file. Both only grow, a row
-before its hash, so that a kill at any moment leaves whole rows, and the next one goes on from there.
+One folder per frontend: `arrays`, one row after the other, and `contents`, the hash of each row's file and a checksum of the
+row. Both only grow, a row before its hash, so that a kill at any moment leaves whole rows, and the next one goes on from there.
 """
 
 import fcntl
 import hashlib
 import json
+import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -19,9 +20,12 @@ from seqloom.data.batches import IntArray, Padded
 from seqloom.data.cache import cache_folder
 from seqloom.data.media import Frontend, Media, positions_of
 from seqloom.errors import DataError
+from seqloom.files import LARGEST_RECORDS, open_to_append, read_regular, require_regular
+from seqloom.parsing import parse_object
 
-_VERSION = 1
+_VERSION = 2
 _HASH_BYTES = 16
+_ENTRY_BYTES = _HASH_BYTES + 4
 _TOGETHER = 64
 """So many arrays are made before they are written down: more would be lost with a kill."""
 
@@ -34,6 +38,9 @@ class MediaStore:
         self._frontend = frontend
         self._folder = cache_folder() / "media" / f"{name}-{_VERSION}"
         self._rows: dict[str, int] = {}
+        self._checksums: dict[int, int] = {}
+        self._checked_rows: set[int] = set()
+        self._length = 0
         self._kind: np.dtype[Any] | None = None
         self._look()
 
@@ -41,14 +48,28 @@ class MediaStore:
         """Take note of the rows that are there."""
         if not (self._folder / "facts.json").exists():
             return
-        facts = json.loads((self._folder / "facts.json").read_text(encoding="utf-8"))
-        if facts["key"] != self._frontend.key or tuple(facts["shape"]) != self._frontend.shape:
-            raise DataError(f"{self._folder}: holds arrays of something else. Delete this folder; it will be made again")
-        self._kind = np.dtype(facts["kind"])
-        contents = (self._folder / "contents").read_bytes()
-        whole = min(len(contents) // _HASH_BYTES, (self._folder / "arrays").stat().st_size // self._row_bytes)
-        for row in range(len(self._rows), whole):
-            self._rows[contents[row * _HASH_BYTES : (row + 1) * _HASH_BYTES].hex()] = row
+        try:
+            facts = parse_object(self._inside("facts.json"), {"key": str, "shape": list, "kind": str})
+            kind = np.dtype(facts["kind"])
+            contents = self._inside("contents")
+            require_regular(self._folder / "arrays", inside=self._folder)
+        except (OSError, ValueError, TypeError) as problem:
+            raise self._damaged(str(problem)) from problem
+        if facts["key"] != self._frontend.key or tuple(facts["shape"]) != self._frontend.shape or kind.hasobject:
+            raise self._damaged("it holds arrays of something else")
+        self._kind = kind
+        whole = min(len(contents) // _ENTRY_BYTES, (self._folder / "arrays").stat().st_size // self._row_bytes)
+        for row in range(self._length, whole):
+            entry = contents[row * _ENTRY_BYTES : (row + 1) * _ENTRY_BYTES]
+            self._rows[entry[:_HASH_BYTES].hex()] = row
+            self._checksums[row] = int.from_bytes(entry[_HASH_BYTES:], "little")
+        self._length = whole
+
+    def _inside(self, name: str) -> bytes:
+        return read_regular(self._folder / name, limit=LARGEST_RECORDS, inside=self._folder)
+
+    def _damaged(self, reason: str) -> DataError:
+        return DataError(f"{self._folder}: is damaged: {reason}. Delete this folder; it will be made again")
 
     @property
     def _row_bytes(self) -> int:
@@ -58,14 +79,21 @@ class MediaStore:
         return content_hash in self._rows
 
     def rows(self, hashes: Sequence[str]) -> IntArray:
-        """In which rows the arrays of these contents are."""
-        return np.asarray([self._rows[one] for one in hashes], dtype=np.int64)
+        """In which rows the arrays of these contents are, each checked against its checksum once."""
+        rows = [self._rows[one] for one in hashes]
+        fresh = [row for row in dict.fromkeys(rows) if row not in self._checked_rows]
+        arrays = self.arrays() if fresh else None
+        for row in fresh:
+            if arrays is not None and zlib.crc32(np.ascontiguousarray(arrays[row]).data.cast("B")) != self._checksums[row]:
+                raise self._damaged(f"row {row} of its arrays is not as it was written")
+        self._checked_rows.update(fresh)
+        return np.asarray(rows, dtype=np.int64)
 
     def arrays(self) -> npt.NDArray[Any]:
         """All arrays, [rows, ...], memory-mapped."""
         if not self._rows or self._kind is None:
             return np.zeros((0, *self._frontend.shape), dtype=np.float32)
-        shape = (len(self._rows), *self._frontend.shape)
+        shape = (self._length, *self._frontend.shape)
         return np.memmap(self._folder / "arrays", dtype=self._kind, mode="r", shape=shape)
 
     def fill(self, files: Mapping[str, Media], progress: Callable[[int], None] = lambda count: None) -> None:
@@ -84,13 +112,13 @@ class MediaStore:
     def _alone(self) -> Iterator[None]:
         """Keep others from adding rows; what they added meanwhile counts, and half a row that a kill left behind goes."""
         self._folder.mkdir(parents=True, exist_ok=True)
-        with (self._folder / "lock").open("w") as lock:
+        with open_to_append(self._folder / "lock") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             self._look()
             if self._kind is not None:
-                for name, width in (("arrays", self._row_bytes), ("contents", _HASH_BYTES)):
-                    with (self._folder / name).open("r+b") as stream:
-                        stream.truncate(len(self._rows) * width)
+                for name, width in (("arrays", self._row_bytes), ("contents", _ENTRY_BYTES)):
+                    with open_to_append(self._folder / name) as stream:
+                        stream.truncate(self._length * width)
             yield
 
     def _checked(self, array: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -105,13 +133,19 @@ class MediaStore:
         return array.astype(self._kind, copy=False)
 
     def _append(self, contents: Sequence[str], arrays: Sequence[npt.NDArray[Any]]) -> None:
-        with (self._folder / "arrays").open("ab") as stream:
+        checksums = []
+        with open_to_append(self._folder / "arrays") as stream:
             for array in arrays:
-                stream.write(np.ascontiguousarray(array).tobytes())
-        with (self._folder / "contents").open("ab") as stream:
-            stream.write(b"".join(map(bytes.fromhex, contents)))
-        for content in contents:
-            self._rows[content] = len(self._rows)
+                row = np.ascontiguousarray(array).tobytes()
+                checksums.append(zlib.crc32(row))
+                stream.write(row)
+        entries = zip(contents, checksums, strict=True)
+        with open_to_append(self._folder / "contents") as stream:
+            stream.write(b"".join(bytes.fromhex(content) + checksum.to_bytes(4, "little") for content, checksum in entries))
+        for content, checksum in zip(contents, checksums, strict=True):
+            self._rows[content] = self._length
+            self._checksums[self._length] = checksum
+            self._length += 1
 
 
 class StoredFrontend:

@@ -5,7 +5,6 @@ positions for each output step, or None for a step. A text is an alignment in th
 count from 0, such as "0-0 4-1 2-2 3-2 1-3". Whatever is left open, the model decides.
 """
 
-import json
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,12 +18,16 @@ from seqloom.data.batches import BoolArray, FloatArray, IntArray
 from seqloom.data.lines import DAMAGE, damaged, open_bytes, read_lines
 from seqloom.data.records import Problem, abbreviated, is_empty
 from seqloom.errors import DataError
+from seqloom.parsing import parse_json
 
 Unit = Literal["symbols", "words"]
 """What positions count: the symbols that the model reads, features and marks included, or words between spaces."""
 
 Steps = Mapping[int, FloatArray]
 """What one input is told: by output step, counted from 0, a distribution over its source's symbols [S]."""
+
+LARGEST_ORACLE = 64 << 20
+"""The largest document of entries, in bytes: it is read as a whole, and takes several times that as numbers."""
 
 _TOLERANCE = 1e-3
 """How far a distribution may be from 1 in all: people round to two or three digits."""
@@ -97,8 +100,8 @@ def parse_entry(text: str, where: str) -> Entry:
     if stripped[0] not in '["n':  # so it is no JSON that an entry may be
         return Entry(stripped, where)
     try:
-        return Entry(json.loads(stripped), where)
-    except (ValueError, RecursionError) as problem:
+        return Entry(parse_json(stripped), where)
+    except ValueError as problem:
         raise DataError(
             f"{where}: expected a list of distributions as JSON on one line, or an alignment such as 0-0 2-1, found "
             f"{abbreviated(stripped)} ({problem}). Write the entry of each input on a line of its own"
@@ -108,14 +111,20 @@ def parse_entry(text: str, where: str) -> Entry:
 def _document(file: str) -> Iterator[Entry]:
     try:
         with open_bytes(file) as stream:
-            body: Any = json.loads(stream.read())
+            body: Any = parse_json(_limited(stream.read(LARGEST_ORACLE + 1)))
     except DAMAGE as problem:
         raise DataError(str(damaged(file, problem))) from None
-    except (ValueError, RecursionError) as problem:
+    except ValueError as problem:
         raise DataError(f"{file}: expected JSON, a list with one entry per input, but: {problem}. Correct it") from None
     if not isinstance(body, list):
         raise DataError(f"{file}: expected a list with one entry per input, found {abbreviated(body)}. Put [ ] around it")
     return (Entry(one, f"{file}: entry {number}") for number, one in enumerate(body, start=1))
+
+
+def _limited(content: bytes) -> bytes:
+    if len(content) > LARGEST_ORACLE:
+        raise ValueError(f"it has more than {LARGEST_ORACLE:,} bytes; a file with an entry on each line may have more")
+    return content
 
 
 def _refuse(problem: Problem) -> None:

@@ -31,6 +31,8 @@ from seqloom.data.media_store import MediaSide, MediaStore
 from seqloom.data.spool import SOURCE, TARGET, AnyEncoder, Chunk, Progress, SideEncoder, Spool, SpooledMedia, smallest
 from seqloom.data.vocabulary import Sequences, Vocabulary
 from seqloom.errors import DataError, RunError, WriteError
+from seqloom.files import LARGEST_VOCABULARY, open_regular, read_regular
+from seqloom.parsing import parse_object
 from seqloom.recipe.sections import Data, FileSource, VectorSource, VocabularyFile
 from seqloom.symbols import END, UNKNOWN
 
@@ -185,9 +187,11 @@ def _make(
                 (draft / f"{name}.json").write_text(vocabulary.to_json(), encoding="utf-8")
             facts = _write_splits(corpus, spool, vocabularies, draft, progress, tell_apart=tell_apart)
         shutil.rmtree(draft / "spool")
-        checksums = {str(path.relative_to(draft)): _checksum(path) for path in sorted(draft.rglob("*")) if path.is_file()}
+        checksums = {
+            str(path.relative_to(draft)): _checksum(path, inside=draft) for path in sorted(draft.rglob("*")) if path.is_file()
+        }
         body = {"fingerprint": fingerprint, "sides": list(vocabularies), "splits": facts, "checksums": checksums}
-        (draft / "prepared.json").write_text(json.dumps(body), encoding="utf-8")
+        (draft / "prepared.json").write_text(json.dumps({**body, "sha256": _seal(body)}), encoding="utf-8")
         if not folder.exists():  # else another process was faster with the same content
             draft.rename(folder)
     finally:
@@ -206,8 +210,8 @@ def _from_files(corpus: Corpus) -> dict[str, Vocabulary]:
 
 def _text_of(file: str) -> str:
     try:
-        return Path(file).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as problem:
+        return read_regular(file, limit=LARGEST_VOCABULARY).decode()
+    except (OSError, ValueError) as problem:
         raise DataError(f"{file}: expected a vocabulary that seqloom wrote, but it cannot be read ({problem})") from problem
 
 
@@ -353,21 +357,20 @@ def _known_features(chunk: Chunk, vocabulary: Vocabulary) -> list[list[str]]:
 
 def _open(folder: Path) -> Prepared:
     try:
-        body = json.loads((folder / "prepared.json").read_text(encoding="utf-8"))
+        types = {"fingerprint": str, "sides": list, "splits": dict, "checksums": dict, "sha256": str}
+        body = parse_object(_inside(folder, "prepared.json"), types)
+        if body.pop("sha256") != _seal(body):
+            raise ValueError("prepared.json is not as it was written")
+        for name, checksum in body["checksums"].items():
+            if _checksum(folder / name, inside=folder) != checksum:
+                raise ValueError(f"{name} is not as it was written")
         vocabularies = {
-            name: Vocabulary.from_json(
-                (folder / f"{name}.json").read_text(encoding="utf-8"), where=str(folder / f"{name}.json")
-            )
+            name: Vocabulary.from_json(_inside(folder, f"{name}.json").decode(), where=str(folder / f"{name}.json"))
             for name in body["sides"]
         }
         splits = {split: _open_split(folder / split, facts) for split, facts in body["splits"].items()}
-        for name, checksum in body["checksums"].items():
-            if _checksum(folder / name) != checksum:
-                raise ValueError(f"{name} is not as it was written")
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RunError) as problem:
-        raise DataError(
-            f"{folder}: the prepared data is damaged ({problem}). Delete this folder; it will be made again"
-        ) from problem
+        raise _damaged(folder, problem) from problem
     return Prepared(vocabularies, splits, str(body["fingerprint"]))
 
 
@@ -406,7 +409,7 @@ def _is_there(folder: Path, corpus: Corpus) -> bool:
 
 
 def _named_files(folder: Path, side: str) -> list[tuple[str, Origin, int, int]]:
-    body = json.loads((folder / f"{side}.media.json").read_text(encoding="utf-8"))
+    body = _media_list(folder, side)
     return [(name, Origin(file, line), size, stamp) for name, file, line, size, stamp in body["files"]]
 
 
@@ -430,7 +433,7 @@ def _with_media(
 
 def _stored(folder: Path, side: str, finder: MediaFinder, frontend: Frontend, progress: Progress) -> MediaSide:
     """The arrays of all files of a side, without the numbers of any split."""
-    body, store = json.loads((folder / f"{side}.media.json").read_text(encoding="utf-8")), MediaStore(frontend)
+    body, store = _media_list(folder, side), MediaStore(frontend)
     if not all(content in store for content in body["contents"]):
         origins: dict[str, tuple[str, Origin]] = {}
         for (name, origin, _, _), number in zip(_named_files(folder, side), body["numbers"], strict=True):
@@ -453,10 +456,29 @@ def _find_culprit(frontend: Frontend, files: Sequence[tuple[Media, Origin]]) -> 
             raise DataError(f"{origin}: {problem}") from problem
 
 
-def _checksum(path: Path) -> int:
+def _media_list(folder: Path, side: str) -> dict[str, Any]:
+    try:
+        return parse_object(_inside(folder, f"{side}.media.json"), {"files": list, "numbers": list, "contents": list})
+    except (OSError, ValueError) as problem:
+        raise _damaged(folder, problem) from problem
+
+
+def _inside(folder: Path, name: str) -> bytes:
+    return read_regular(folder / name, limit=LARGEST_VOCABULARY, inside=folder)
+
+
+def _damaged(folder: Path, problem: Exception) -> DataError:
+    return DataError(f"{folder}: the prepared data is damaged ({problem}). Delete this folder; it will be made again")
+
+
+def _seal(body: Mapping[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
+
+
+def _checksum(path: Path, *, inside: Path) -> int:
     """Tells a damaged file, not a forged one; a gigabyte a second, so that all files can be read at every start."""
     checksum = 0
-    with path.open("rb") as stream:
+    with open_regular(path, inside=inside) as stream:
         while block := stream.read(1 << 20):
             checksum = zlib.crc32(block, checksum)
     return checksum

@@ -1,8 +1,6 @@
 """Formats whose records have names and types: JSON lines and Parquet."""
 
 import gzip
-import json
-import shutil
 import tempfile
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -24,6 +22,7 @@ from seqloom.data.records import (
 )
 from seqloom.data.vectors import as_text
 from seqloom.errors import MissingExtraError
+from seqloom.parsing import parse_json
 from seqloom.recipe.sections import Form, VectorSource
 
 _JSON_NAMES = {type(None): "null", bool: "a truth value", int: "a number", float: "a number", list: "a list", dict: "an object"}
@@ -203,8 +202,8 @@ def _vectors(form: Form, keys: Mapping[str, str]) -> list[str]:
 def _json_object(line: str, origin: Origin, report: Report) -> dict[str, object] | None:
     found = None
     try:
-        record: object = json.loads(line)
-    except (ValueError, RecursionError) as error:
+        record: object = parse_json(line)
+    except ValueError as error:
         found = f"{abbreviated(line)} ({error})"
     else:
         if isinstance(record, dict):
@@ -273,6 +272,11 @@ def _parquet_table(file: str, report: Report) -> Iterator[Any]:
             report(damaged(file, error))
 
 
+_BLOCK = 1 << 20
+LARGEST_UNPACKED = 16 << 30
+"""To how much a compressed Parquet file may unpack, in bytes: a small file can fill any disk."""
+
+
 def _seekable(file: str) -> ByteStream:
     """Open the file so that Parquet's footer can be read first; a compressed one goes through a temporary file."""
     stream = open_bytes(file)
@@ -280,7 +284,10 @@ def _seekable(file: str) -> ByteStream:
         return stream
     unpacked = tempfile.TemporaryFile()  # noqa: SIM115 - the caller closes it
     with stream:
-        shutil.copyfileobj(stream, unpacked)
+        while block := stream.read(_BLOCK):
+            if unpacked.tell() > LARGEST_UNPACKED:
+                raise OSError(f"it unpacks to more than {LARGEST_UNPACKED:,} bytes")
+            unpacked.write(block)
     unpacked.seek(0)
     return unpacked
 

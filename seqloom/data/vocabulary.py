@@ -19,7 +19,9 @@ import numpy as np
 import numpy.typing as npt
 from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
 
+from seqloom.data.pipelines import ANY_CHARACTER, GRAPHEME, WHITE_SPACE, require_known
 from seqloom.errors import DataError, RecipeError, RunError, UsageError
+from seqloom.parsing import parse_object, require_types
 from seqloom.recipe import sections
 from seqloom.symbols import BEGIN, END, SPECIALS, UNKNOWN
 
@@ -252,11 +254,13 @@ class Vocabulary:
     def from_json(cls, text: str, *, where: str) -> "Vocabulary":
         """Read back what `to_json` wrote; `where` names the file in errors."""
         try:
-            body = json.loads(text)
+            body = parse_object(text)
             if body["format"] != FORMAT or body["version"] != VERSION:
                 raise RunError(f"{where}: expected a {FORMAT} of version {VERSION}, found {body['format']} {body['version']}")
+            require_types(body, {"begin_end": bool, "features": list, "tokenizer": dict})
+            require_known(body["tokenizer"])
             tokenizer = Tokenizer.from_str(json.dumps(body["tokenizer"]))
-            return cls(tokenizer, begin_end=bool(body["begin_end"]), features=[str(one) for one in body["features"]])
+            return cls(tokenizer, begin_end=body["begin_end"], features=[str(one) for one in body["features"]])
         except RunError:
             raise
         except Exception as problem:  # tokenizers raises bare Exception for a malformed pipeline
@@ -425,14 +429,14 @@ def _normaliser(section: sections.BuiltVocabulary) -> normalizers.Normalizer:
     if section.lowercase:
         stages.append(normalizers.Lowercase())
     if not isinstance(section, sections.Characters):
-        stages += [normalizers.Replace(Regex(r"\s+"), " "), normalizers.Strip()]
+        stages += [normalizers.Replace(Regex(WHITE_SPACE), " "), normalizers.Strip()]
     return normalizers.Sequence(stages)
 
 
 def _splitter(section: sections.BuiltVocabulary) -> pre_tokenizers.PreTokenizer:
     match section:
         case sections.Characters(graphemes=graphemes):
-            return pre_tokenizers.Split(Regex(r"\X" if graphemes else r"[\s\S]"), "isolated")
+            return pre_tokenizers.Split(Regex(GRAPHEME if graphemes else ANY_CHARACTER), "isolated")
         case sections.Whole():
             # Without spaces inside, a class cannot be taken for a special symbol, which has one.
             return pre_tokenizers.Metaspace(prepend_scheme="always", split=False)

@@ -13,13 +13,12 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import torch
-from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from seqloom.data.cache import cache_folder
 from seqloom.errors import MissingExtraError, RunError, WriteError
 from seqloom.recipe.sections.vision import PRETRAINED_PACKAGE
+from seqloom.sealed import read_sealed, sealed
 
 SHA256 = "579344248a93e23026e6b78f1f6faf0bc1d282386f6c881cdbaacd49cabf77db"
 """Of the file in version 0.1.0 of the package, the only one there is; licence Apache-2.0."""
@@ -31,10 +30,11 @@ _EPSILON = 1e-3
 
 def pretrained_weights() -> dict[str, Tensor]:
     """All weights by the names that `models.efficientnet.EfficientNetLite0` has for them."""
-    converted = cache_folder() / "weights" / f"efficientnet_lite0-{SHA256[:16]}.safetensors"
+    converted = cache_folder() / "weights" / f"efficientnet_lite0-{SHA256[:16]}-2.safetensors"
     try:
-        return load_file(converted)
-    except (FileNotFoundError, SafetensorError):  # not there yet, or damaged: it can be made again
+        kept, _ = read_sealed(converted)
+        return {name: torch.from_numpy(array.copy()) for name, array in kept.items()}
+    except (OSError, ValueError):  # not there yet, or damaged: it can be made again
         weights = folded(_original())
         _save(weights, converted)
         return weights
@@ -95,9 +95,9 @@ def _save(weights: dict[str, Tensor], file: Path) -> None:
         file.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=file.parent) as folder:
             fresh = Path(folder) / file.name
-            save_file(weights, fresh)
+            fresh.write_bytes(sealed({name: tensor.numpy() for name, tensor in weights.items()}, {}))
             fresh.replace(file)
-    except (OSError, SafetensorError) as problem:
+    except OSError as problem:
         raise WriteError(
             f"{file}: could not write the converted weights ({problem}). "
             "Free some space, or name another folder in SEQLOOM_CACHE"

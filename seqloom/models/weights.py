@@ -38,17 +38,25 @@ def weight_arrays(model: EncoderDecoder) -> Arrays:
 
 def load_weight_arrays(model: EncoderDecoder, arrays: Mapping[str, npt.NDArray[Any]], *, where: str) -> None:
     """Put weights into a model of the same recipe; `where` names their file in errors."""
-    parameters = dict(model.named_parameters())
-    if parameters.keys() != arrays.keys():
-        odd = sorted(parameters.keys() ^ arrays.keys())[:3]
-        raise RunError(f"{where}: its weights are not those of this recipe's model (differing: {', '.join(odd)})")
+    _require_fitting(model, arrays, where=where)
     with torch.no_grad():
-        for name, parameter in parameters.items():
-            if tuple(arrays[name].shape) != tuple(parameter.shape):
-                raise RunError(
-                    f"{where}: {name} has shape {arrays[name].shape}; the recipe's model has {tuple(parameter.shape)}"
-                )
+        for name, parameter in model.named_parameters():
             parameter.copy_(torch.from_numpy(arrays[name]))
+
+
+def _require_fitting(model: EncoderDecoder, arrays: Mapping[str, npt.NDArray[Any]], *, where: str) -> None:
+    """Refuse weights that are not those of a model."""
+    shapes = {name: tuple(parameter.shape) for name, parameter in model.named_parameters()}
+    if shapes.keys() != arrays.keys():
+        odd = sorted(shapes.keys() ^ arrays.keys())[:3]
+        raise RunError(f"{where}: its weights are not those of this recipe's model (differing: {', '.join(odd)})")
+    for name, shape in shapes.items():
+        if tuple(arrays[name].shape) != shape:
+            raise RunError(f"{where}: {name} has shape {arrays[name].shape}; the recipe's model has {shape}")
+        if arrays[name].dtype.kind != "f":
+            raise RunError(
+                f"{where}: {name} has numbers of type {arrays[name].dtype}; the recipe's model has floating-point ones"
+            )
 
 
 def state_arrays(state: DecoderState) -> Arrays:
@@ -74,6 +82,9 @@ def restored_model(
     recipe: Recipe, vocabulary_sizes: Mapping[str, int], arrays: Mapping[str, npt.NDArray[Any]], *, where: str
 ) -> EncoderDecoder:
     """A model with the given weights, on the recipe's device if it is here: a run trained elsewhere can be used on a CPU."""
+    # A recipe can ask for a model of any size. On this device it takes no memory until it is known to be the right one.
+    with torch.device("meta"):
+        _require_fitting(build_model(recipe, vocabulary_sizes, fresh=False), arrays, where=where)
     model = build_model(recipe, vocabulary_sizes, fresh=False)
     load_weight_arrays(model, arrays, where=where)
     return model.to(recipe.device if available_devices().get(recipe.device) else choose_device("auto"))

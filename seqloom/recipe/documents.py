@@ -12,6 +12,7 @@ from typing import Any
 import yaml
 
 from seqloom.errors import RecipeError
+from seqloom.files import Found, found_at, open_stream
 from seqloom.recipe.schema import Place, dotted, nearest
 
 MAXIMUM_BYTES = 1_000_000
@@ -29,13 +30,13 @@ def has_half_pair(text: str) -> bool:
 def read_text(path: Path) -> str:
     """Read a recipe file, refusing what is missing, too large or not UTF-8."""
     try:
-        with path.open("rb") as file:
+        with open_stream(path) as file:
             content = file.read(MAXIMUM_BYTES + 1)
     except FileNotFoundError:
         raise RecipeError(f"{path}: there is no such file.{_similar_file(path)}") from None
-    except IsADirectoryError:
-        raise RecipeError(f"{path}: expected a recipe (a YAML file); this is a folder.") from None
     except (OSError, ValueError) as error:
+        if found_at(path) is Found.FOLDER:
+            raise RecipeError(f"{path}: expected a recipe (a YAML file); this is a folder.") from None
         reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
         raise RecipeError(f"{str(path)!r}: cannot be read: {reason}.") from None
     if len(content) > MAXIMUM_BYTES:

@@ -12,6 +12,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
+from seqloom.terminals import visible
 from seqloom.training.validation import Judgement
 
 _WINDOW = 50
@@ -150,7 +151,7 @@ class PlainDisplay:
     def say(self, text: str) -> None:
         """Print it; if nobody listens any more, training goes on in silence."""
         with contextlib.suppress(BrokenPipeError):
-            self._console.print(text, highlight=False, soft_wrap=True, markup=False)
+            self._console.print(visible(text), highlight=False, soft_wrap=True, markup=False)
 
     def preparing(self, what: str, count: int) -> None:
         """Print now and then."""
@@ -209,7 +210,7 @@ class LiveDisplay:
 
     def say(self, text: str) -> None:
         """Print it above the bar."""
-        self._live.console.print(text, highlight=False, markup=False)
+        self._live.console.print(visible(text), highlight=False, markup=False)
 
     def preparing(self, what: str, count: int) -> None:
         """Show the count in the bar's place."""
@@ -234,7 +235,7 @@ class LiveDisplay:
         """Print numbers and a few samples above the bar."""
         for line in _verdict(step, judgement, best=best):
             self.say(line)
-        self._live.console.print(Text(judgement.texts[0], style="dim") if judgement.texts else _samples(judgement))
+        self._live.console.print(Text(visible(judgement.texts[0]), style="dim") if judgement.texts else _samples(judgement))
 
     def closed(self) -> None:
         """Remove the bar."""
@@ -282,5 +283,6 @@ def _samples(judgement: Judgement) -> Table:
         table.add_column(title, overflow="ellipsis", no_wrap=True, max_width=48)
     for prediction, reference in judgement.samples[:3]:
         style = "green" if prediction.text == reference else "red"
-        table.add_row(Text(" | ".join(prediction.sources.values())), Text(prediction.text, style=style), Text(reference))
+        source = " | ".join(prediction.sources.values())
+        table.add_row(Text(visible(source)), Text(visible(prediction.text), style=style), Text(visible(reference)))
     return table

@@ -37,4 +37,4 @@ def _open_writer(run: RunFolder, from_step: int) -> Any:
     except ImportError as problem:
         raise MissingExtraError("`training.tensorboard: true`", "tensorboard") from problem
     # purge_step hides what an interrupted run wrote after the checkpoint that this one goes on from.
-    return SummaryWriter(str(run.path / "tensorboard"), purge_step=from_step)
+    return SummaryWriter(str(run.own_folder("tensorboard")), purge_step=from_step)

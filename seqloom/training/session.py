@@ -18,6 +18,7 @@ from seqloom.data.media import Frontend
 from seqloom.data.media_store import StoredFrontend
 from seqloom.data.prepared import TARGET, Prepared, PreparedSplit, prepare
 from seqloom.errors import DataError, RecipeError, RunError, UsageError
+from seqloom.inputs import Reader
 from seqloom.metrics import NotComputedError, absence, silence
 from seqloom.models.encoder_decoder import EncoderDecoder, build_model
 from seqloom.models.frontends import build_frontends
@@ -260,6 +261,9 @@ def _judge(recipe: Recipe, prepared: Prepared, frontends: Mapping[str, Frontend]
     if recipe.is_language_model:
         return TextJudge(recipe, prepared)
     examples: Iterable[Example] = Corpus(recipe.data, recipe.seed).examples("validation")
+    # What is too long to be read would end the training at its first validation.
+    reader = Reader(recipe.data, prepared.vocabularies, {}, {}, tell_apart=recipe.copies)
+    examples = filter(reader.fits, examples)
     if recipe.data.groups_references:
         examples = grouped(examples)
     stored = {name: StoredFrontend(frontend) for name, frontend in frontends.items()}

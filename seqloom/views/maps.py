@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from seqloom.errors import UsageError
-from seqloom.runs import write_file
+from seqloom.saving import write_file
 from seqloom.views.exhibits import Exhibit, Shown, as_exhibit
 from seqloom.views.heatmap import several_to_html
 from seqloom.views.labels import isolated, shortened

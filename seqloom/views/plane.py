@@ -11,7 +11,7 @@ from typing import Any
 
 from seqloom.errors import UsageError
 from seqloom.planes import Plane
-from seqloom.runs import write_file
+from seqloom.saving import write_file
 from seqloom.views.labels import clean, estimated_width, isolated, shortened, starts_right_to_left
 from seqloom.views.page import embedded, foreign, headline, number, page, text
 from seqloom.views.shapes import document, text_line

@@ -7,7 +7,7 @@ from typing import Any
 
 from seqloom.errors import UsageError
 from seqloom.readings import Activations, Reading, Summary
-from seqloom.runs import write_file
+from seqloom.saving import write_file
 from seqloom.views.next_symbols import next_symbols_page
 from seqloom.views.surprise import surprise_page
 from seqloom.views.units import units_page

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from seqloom.errors import UsageError
-from seqloom.runs import write_file
+from seqloom.saving import write_file
 from seqloom.trees import Branch, SearchTree
 from seqloom.views.labels import END_SIGN, estimated_width, isolated, label, shortened
 from seqloom.views.page import foreign, headline, number, page, text

@@ -250,6 +250,8 @@ class Data(Section):
     """Whether examples with equal sources are judged as one with several right outputs; `auto`: if a source is a file."""
     maximum_length: Positive = 500
     """Longer sides, in symbols, are left out of training, counted and reported."""
+    maximum_input: Positive = 2000
+    """Longer inputs, in symbols, are refused by prediction and scoring: one of them could take all memory and minutes."""
 
     @model_validator(mode="after")
     def _one_origin(self) -> Self:
@@ -381,6 +383,11 @@ class Data(Section):
         source = self.sources[side]
         own = source.vocabulary if isinstance(source, TextSource) else None
         return self.vocabularies.source if own is None else own
+
+    @property
+    def longest_input(self) -> int:
+        """How many symbols are read at most: whatever training has seen can be read."""
+        return max(self.maximum_input, self.maximum_length)
 
     @property
     def form(self) -> Form:

@@ -1,0 +1,111 @@
+"""The documents of a run folder: what run.json, counters and records hold. A stranger may have written them."""
+
+import hashlib
+import json
+import zlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from seqloom.errors import RunError
+from seqloom.files import LARGEST_DOCUMENT, read_regular
+from seqloom.parsing import MAYBE_NUMBER, NUMBER, Types, parse_object, require_types
+
+FORMAT = 1
+"""The format number of run folders. A reader refuses other numbers with a sentence."""
+
+# What a run says of itself, and what is taken for granted if it says nothing of it.
+_FACTS: Types = {
+    "versions": dict,
+    "command": list,
+    "fingerprint": str,
+    "threads": int,
+    "precision": str,
+    "examples": dict,
+    "files": dict,
+}
+_UNSAID: dict[str, Any] = {"versions": {}, "command": [], "fingerprint": "", "threads": 1, "precision": "fp32", "examples": {}}
+_COUNTERS: Types = {
+    "step": int,
+    "seconds": NUMBER,
+    "best": MAYBE_NUMBER,
+    "best_step": int,
+    "stale": int,
+    "plateau_stale": int,
+    "reductions": int,
+    "logged_nll": NUMBER,
+    "logged_symbols": int,
+    "finished": str,
+}
+_RECORD: Types = {"kind": str, "step": int}
+_NO_NUMBERS = frozenset({"kind", "uses_source"})
+_CHECKSUM = "crc32"
+_MOST_THREADS = 4096
+
+
+def to_line(record: Mapping[str, Any]) -> bytes:
+    """A record as a line. Its last entry is a checksum of the others: a changed number must not pass for a measured one."""
+    text = json.dumps(dict(record), ensure_ascii=False)
+    return json.dumps({**record, _CHECKSUM: zlib.crc32(text.encode())}, ensure_ascii=False).encode() + b"\n"
+
+
+def parse_record(line: bytes, *, sealed: bool = False) -> dict[str, Any]:
+    """A record of metrics.jsonl. sealed: it must have a checksum; earlier versions wrote none."""
+    record = parse_object(line)
+    if not record.keys() >= _RECORD.keys():
+        raise ValueError(f"expected an object with `kind` and `step`, found {line[:60].decode(errors='replace')}")
+    require_types(record, _RECORD)
+    require_types(record, {name: MAYBE_NUMBER for name in record if name not in _NO_NUMBERS}, optional=True)
+    checksum = record.pop(_CHECKSUM, None)
+    if checksum is None and sealed:
+        raise ValueError(f"the entry of step {record['step']} has no checksum")
+    if checksum is not None and zlib.crc32(json.dumps(record, ensure_ascii=False).encode()) != checksum:
+        raise ValueError(f"the entry of step {record['step']} does not match its checksum")
+    return record
+
+
+def sha256(content: bytes) -> str:
+    """The SHA-256 hash in hexadecimal digits."""
+    return hashlib.sha256(content).hexdigest()
+
+
+def seal_of(body: Mapping[str, Any]) -> str:
+    """The hash by which a document knows itself."""
+    return sha256(json.dumps(body, sort_keys=True, ensure_ascii=False).encode())
+
+
+def read_facts(path: Path) -> dict[str, Any]:
+    """What run.json says."""
+    try:
+        body = parse_object(read_regular(path, limit=LARGEST_DOCUMENT, inside=path.parent), {"format": (int, str, float)})
+        seal = body.pop("sha256", None)
+    except (OSError, ValueError) as problem:
+        raise RunError(f"{path}: is damaged or was not written by seqloom ({reason_of(problem)})") from problem
+    if body["format"] != FORMAT:
+        raise RunError(
+            f"{path}: has run format {body['format']}; this version of seqloom reads format {FORMAT}. "
+            "Install the version that wrote it"
+        )
+    if seal != seal_of(body):
+        raise RunError(f"{path}: its content does not match its own hash: it is damaged or was changed. Restore it from a copy")
+    try:
+        require_types(body, {"files": dict})
+        require_types(body, _FACTS, optional=True)
+        require_types(body.get("examples", {}), dict.fromkeys(body.get("examples", {}), int))
+        if not 1 <= body.get("threads", 1) <= _MOST_THREADS:
+            raise ValueError(f"expected 1 to {_MOST_THREADS} threads, found {body['threads']}")
+    except ValueError as problem:
+        raise RunError(f"{path}: was not written by seqloom ({problem})") from problem
+    return {**_UNSAID, **body}
+
+
+def parse_counters(text: bytes) -> dict[str, Any]:
+    """The counters of a checkpoint. Raises ValueError."""
+    counters = parse_object(text, {"step": int, "finished": str})
+    require_types(counters, _COUNTERS, optional=True)
+    return counters
+
+
+def reason_of(problem: Exception) -> str:
+    """What the file system says, without its numbers."""
+    return str((problem.strerror if isinstance(problem, OSError) else None) or problem)
