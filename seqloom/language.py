@@ -101,6 +101,10 @@ class LanguageModel:
         spans = (*(encoded.spans[index] for index in kept), *((len(text), len(text)) for _ in tail))
         return Line(text, self.vocabulary.symbols(ids), spans, tuple(one == UNKNOWN for one in ids))
 
+    def count_symbols(self, texts: Sequence[str]) -> int:
+        """How many symbols lines have, `end` included. Nothing is computed with them."""
+        return len(self._encode(texts).ids)
+
     def _encode(self, texts: Sequence[str]) -> Sequences:
         """The symbols of every line, `end` behind each."""
         ends = Sequences(np.full(len(texts), END, dtype=np.int64), np.ones(len(texts), dtype=np.int64))

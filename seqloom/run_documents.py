@@ -9,7 +9,7 @@ from typing import Any
 
 from seqloom.errors import RunError
 from seqloom.files import LARGEST_DOCUMENT, read_regular
-from seqloom.parsing import MAYBE_NUMBER, NUMBER, Types, parse_object, require_types
+from seqloom.parsing import MAYBE_NUMBER, NUMBER, Types, parse_json, parse_object, require_types
 
 FORMAT = 1
 """The format number of run folders. A reader refuses other numbers with a sentence."""
@@ -28,7 +28,6 @@ _UNSAID: dict[str, Any] = {"versions": {}, "command": [], "fingerprint": "", "th
 _COUNTERS: Types = {
     "step": int,
     "seconds": NUMBER,
-    "best": MAYBE_NUMBER,
     "best_step": int,
     "stale": int,
     "plateau_stale": int,
@@ -51,8 +50,8 @@ def to_line(record: Mapping[str, Any]) -> bytes:
 
 def parse_record(line: bytes, *, sealed: bool = False) -> dict[str, Any]:
     """A record of metrics.jsonl. sealed: it must have a checksum; earlier versions wrote none."""
-    record = parse_object(line)
-    if not record.keys() >= _RECORD.keys():
+    record = parse_json(line)
+    if not isinstance(record, dict) or not record.keys() >= _RECORD.keys():
         raise ValueError(f"expected an object with `kind` and `step`, found {line[:60].decode(errors='replace')}")
     require_types(record, _RECORD)
     require_types(record, {name: MAYBE_NUMBER for name in record if name not in _NO_NUMBERS}, optional=True)
@@ -103,6 +102,8 @@ def parse_counters(text: bytes) -> dict[str, Any]:
     """The counters of a checkpoint. Raises ValueError."""
     counters = parse_object(text, {"step": int, "finished": str})
     require_types(counters, _COUNTERS, optional=True)
+    if not isinstance(counters.get("best", 0.0), int | float):  # infinite before the first validation
+        raise ValueError("expected a number for 'best', found something else")
     return counters
 
 

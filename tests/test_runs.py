@@ -341,7 +341,7 @@ def test_a_full_disk_leaves_the_previous_weights(run: RunFolder) -> None:
 
 
 def test_a_last_line_that_a_kill_cut_short_does_not_count(run: RunFolder) -> None:
-    run.append_metrics({"step": 1, "kind": "train", "note": "é"})
+    run.append_metrics({"step": 1, "kind": "é"})
     with (run.path / "metrics.jsonl").open("ab") as stream:
         stream.write('{"step": 2, "note": "é'.encode()[:-1])
     assert [record["step"] for record in run.metrics()] == [1]

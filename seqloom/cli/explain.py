@@ -92,7 +92,7 @@ def explain(
                 "--beam, --feature, --oracle, --tree and --steps are for models that read a source; this one is a language "
                 "model. Leave them out"
             )
-        explain_text(runs[0], text, out, units, maximum_input, json=json)
+        explain_text(runs[0], text, out, units, json=json)
         return
     if units is not None:
         raise UsageError("--units is for language models; this run reads a source. Leave it out")
@@ -210,7 +210,7 @@ _MOST_SYMBOLS = 2000
 """A page goes into every symbol, so a long text makes one that nobody reads to its end."""
 
 
-def explain_text(run: str, text: str, out: Path, units: str | None, maximum_input: int | None = None, *, json: bool) -> None:
+def explain_text(run: str, text: str, out: Path, units: str | None, *, json: bool) -> None:
     """Write what a language model expected along a text, or what its hidden units show."""
     from seqloom.language import LanguageModel
     from seqloom.readings import Summary
@@ -218,16 +218,16 @@ def explain_text(run: str, text: str, out: Path, units: str | None, maximum_inpu
     from seqloom.views.texts import require_ending, write_next_symbols, write_units
 
     require_ending(out)
-    model = LanguageModel.load(run, maximum_input=maximum_input)
-    model.require_readable(text, "the text")
+    model = LanguageModel.load(run)
     lines = text.replace("\r\n", "\n").removesuffix("\n").split("\n")
-    scored = model.score(lines)
-    summary = Summary.of(scored)
-    if summary.symbols > _MOST_SYMBOLS:
+    symbols = model.count_symbols(lines)
+    if symbols > _MOST_SYMBOLS:
         raise UsageError(
-            f"the text has {summary.symbols:,} symbols; a page goes into {_MOST_SYMBOLS:,} at most. "
+            f"the text has {symbols:,} symbols; a page goes into {_MOST_SYMBOLS:,} at most. "
             "Give a shorter one, or use `score --html`"
         )
+    scored = model.score(lines)
+    summary = Summary.of(scored)
     title = shortened(lines[0], 60)
     if units is None:
         written = write_next_symbols(model.read(lines), summary, out, title=title)

@@ -31,7 +31,7 @@ from seqloom.data.media_store import MediaSide, MediaStore
 from seqloom.data.spool import SOURCE, TARGET, AnyEncoder, Chunk, Progress, SideEncoder, Spool, SpooledMedia, smallest
 from seqloom.data.vocabulary import Sequences, Vocabulary
 from seqloom.errors import DataError, RunError, WriteError
-from seqloom.files import LARGEST_VOCABULARY, open_regular, read_regular
+from seqloom.files import LARGEST_VOCABULARY, open_regular, read_regular, require_regular
 from seqloom.parsing import parse_object
 from seqloom.recipe.sections import Data, FileSource, VectorSource, VocabularyFile
 from seqloom.symbols import END, UNKNOWN
@@ -361,14 +361,16 @@ def _open(folder: Path) -> Prepared:
         body = parse_object(_inside(folder, "prepared.json"), types)
         if body.pop("sha256") != _seal(body):
             raise ValueError("prepared.json is not as it was written")
-        for name, checksum in body["checksums"].items():
-            if _checksum(folder / name, inside=folder) != checksum:
-                raise ValueError(f"{name} is not as it was written")
+        for name in body["checksums"]:
+            require_regular(folder / name, inside=folder)
         vocabularies = {
             name: Vocabulary.from_json(_inside(folder, f"{name}.json").decode(), where=str(folder / f"{name}.json"))
             for name in body["sides"]
         }
         splits = {split: _open_split(folder / split, facts) for split, facts in body["splits"].items()}
+        for name, checksum in body["checksums"].items():
+            if _checksum(folder / name, inside=folder) != checksum:
+                raise ValueError(f"{name} is not as it was written")
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RunError) as problem:
         raise _damaged(folder, problem) from problem
     return Prepared(vocabularies, splits, str(body["fingerprint"]))
