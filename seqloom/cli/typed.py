@@ -7,6 +7,7 @@ import typer
 
 from seqloom.cli.options import is_there, named_sources
 from seqloom.errors import DataError, UsageError
+from seqloom.terminals import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -41,7 +42,7 @@ def typed_texts(data: "Data", given: "Sequence[str]", reading: str | None) -> "I
         raise UsageError(f"--columns and --format say how to read a file, and there is no file {absent[0]!r}. Check the path")
     for text in absent:
         if not any(character.isspace() for character in text):  # what has a space in it is hardly meant as a name
-            typer.echo(f"seqloom: no file is called {text}: it is read as a text", err=True)
+            typer.echo(f"seqloom: no file is called {visible(text)}: it is read as a text", err=True)
     return _examples(list(data.sources), absent)
 
 
