@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 # One thread per test process: two processes of two spinning threads each slow one another many times over.
 TEST_JOBS ?= 2
 
-.PHONY: demo test check format clean
+.PHONY: demo test check format audit clean
 
 demo: $(VENV)/.ready-demo
 	$(BIN)/seqloom demo
@@ -26,6 +26,10 @@ check: $(VENV)/.ready-dev
 format: $(VENV)/.ready-dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+# Known faults: of what is installed (where pip-audit can ask) and of the lower bounds.
+audit: $(VENV)/.ready-dev
+	$(BIN)/python benchmarks/audit.py
 
 $(VENV)/.ready-base:
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "seqloom needs Python 3.11 or later; set PYTHON=python3.11 or the like")'
