@@ -82,9 +82,24 @@ def restored_model(
     recipe: Recipe, vocabulary_sizes: Mapping[str, int], arrays: Mapping[str, npt.NDArray[Any]], *, where: str
 ) -> EncoderDecoder:
     """A model with the given weights, on the recipe's device if it is here: a run trained elsewhere can be used on a CPU."""
-    # A recipe can ask for a model of any size. On this device it takes no memory until it is known to be the right one.
-    with torch.device("meta"):
-        _require_fitting(build_model(recipe, vocabulary_sizes, fresh=False), arrays, where=where)
+    # A recipe can ask for a model of any size. On this device it takes no memory until it is known to be the right one; to use
+    # the device takes torch a second, so it is asked only if a setting is larger than all weights.
+    if _largest(recipe.model.model_dump()) > max((size for array in arrays.values() for size in array.shape), default=0):
+        with torch.device("meta"):
+            _require_fitting(build_model(recipe, vocabulary_sizes, fresh=False), arrays, where=where)
     model = build_model(recipe, vocabulary_sizes, fresh=False)
     load_weight_arrays(model, arrays, where=where)
     return model.to(recipe.device if available_devices().get(recipe.device) else choose_device("auto"))
+
+
+def _largest(value: object) -> int:
+    """The largest whole number in a section."""
+    match value:
+        case dict():
+            return max(map(_largest, value.values()), default=0)
+        case list() | tuple():
+            return max(map(_largest, value), default=0)
+        case int():
+            return int(value)
+        case _:
+            return 0
