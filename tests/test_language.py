@@ -211,17 +211,18 @@ def test_symbols_one_by_one_spell_what_they_spell_together(section: Any) -> None
 
 
 def test_a_reading_says_what_scores_and_steps_say(model: LanguageModel) -> None:
+    ranked: list[tuple[str, str]] = []
     for reading, scored in zip(model.read(TEXT), model.score(TEXT), strict=True):
         np.testing.assert_allclose(reading.log_probs, scored.log_probs, atol=TOLERANCE)
         assert reading.line.symbols == scored.symbols
-        for index, others in enumerate(reading.alternatives):
+        for symbol, rank, others in zip(scored.symbols, reading.ranks.tolist(), reading.alternatives, strict=True):
             values = [value for _, value in others]
             assert values == sorted(values, reverse=True)
-            rank = int(reading.ranks[index])
-            if rank <= len(others):
-                assert others[rank - 1][0] == scored.symbols[index]
+            ranked += [(others[rank - 1][0], symbol)] if rank <= len(others) else []
         assert (reading.entropies >= 0).all()
         assert (reading.entropies <= np.log2(reading.choices) + 1e-4).all()
+    assert ranked, "some symbols are among the most probable ones"
+    assert all(listed == symbol for listed, symbol in ranked)
 
 
 def test_only_the_most_surprising_lines_are_read_where_all_are_too_many(lines: LanguageModel) -> None:

@@ -65,7 +65,7 @@ def test_a_recipe_file_with_changed_settings_trains_and_a_second_call_says_it_is
     assert (again.code, "this run is finished" in again.err) == (0, True)
     other = seqloom("train", "mine.yaml", "--out", "run", *QUICK, "--set", "seed=9")
     assert other.code == 4
-    assert "seed: 0 -> 9" in other.err or "seed: 1 -> 9" in other.err
+    assert "seed: 1 -> 9" in other.err
 
 
 def test_a_run_that_is_being_trained_is_refused(seqloom: Seqloom, here: Path) -> None:

@@ -78,7 +78,10 @@ def test_every_bridge_reads_vectors_from_json_lines(tmp_path: Path, bridge: dict
     (tmp_path / "pairs.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     recipe = recipe_for(tmp_path / "pairs.jsonl", bridge)
     train({**recipe, "training": {**recipe["training"], "steps": 2}}, tmp_path / "run")
-    assert len(Predictor.load(tmp_path / "run").predict(["1 2 3"])) == 1
+    predictor = Predictor.load(tmp_path / "run")
+    listed, written, other = predictor.predict([{"source": [1, 2, 3]}, "1 2 3", "-1 0 1"])
+    assert listed.log_prob == pytest.approx(written.log_prob, abs=1e-5)
+    assert listed.log_prob != pytest.approx(other.log_prob, abs=1e-5), "another vector, another answer"
 
 
 @pytest.mark.parametrize(

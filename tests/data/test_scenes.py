@@ -69,20 +69,21 @@ def test_every_relation_is_what_it_looks_like_and_nothing_touches() -> None:
 
 
 def test_the_order_within_a_group_is_reading_order() -> None:
-    for one in DRAWN:
-        for group in (one.things[: one.leading], one.things[one.leading :]):
-            if len(group) == 2:
-                first, second = (thing.box for thing in group)
-                gap = second.left - first.right if one.relation == "above" else second.top - first.bottom
-                assert gap > PIXEL
+    groups = [(one.relation, group) for one in DRAWN for group in (one.things[: one.leading], one.things[one.leading :])]
+    couples = [(relation, *group) for relation, group in groups if len(group) == 2]
+    assert {relation for relation, _, _ in couples} >= {"above", "left of"}
+    for relation, first, second in couples:
+        aside, below = second.box.left - first.box.right, second.box.top - first.box.bottom
+        assert (aside if relation == "above" else below) > PIXEL
 
 
 def test_two_things_lie_along_the_axis_that_the_caption_names() -> None:
-    for one in DRAWN:
-        if len(one.things) == 2 and one.relation in ("left of", "above"):
-            rightward, downward = one.things[1].x - one.things[0].x, one.things[1].y - one.things[0].y
-            along, aside = (rightward, downward) if one.relation == "left of" else (downward, rightward)
-            assert along > 2 * abs(aside)
+    couples = [one for one in DRAWN if len(one.things) == 2 and one.relation in ("left of", "above")]
+    assert {one.relation for one in couples} == {"left of", "above"}
+    for one in couples:
+        rightward, downward = one.things[1].x - one.things[0].x, one.things[1].y - one.things[0].y
+        along, aside = (rightward, downward) if one.relation == "left of" else (downward, rightward)
+        assert along > 2 * abs(aside)
 
 
 def test_things_are_wholly_in_the_picture() -> None:

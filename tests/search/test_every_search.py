@@ -156,10 +156,9 @@ def test_traces_tell_how_each_output_came_about(section: Search, table: Table) -
             assert all(len(one) == trace.step for one in before[sentence])
             for column in np.flatnonzero(trace.finished[place]):
                 told[sentence, tuple(before[sentence][column])] = float(trace.log_probs[place, column])
-    for sentence, found in enumerate(hypotheses):
-        for one in found:
-            if one.finished:
-                assert told[sentence, tuple(one.tokens.tolist())] == one.log_prob
+    finished = [(sentence, one) for sentence, found in enumerate(hypotheses) for one in found if one.finished]
+    ended = {(sentence, tuple(one.tokens.tolist())): one.log_prob for sentence, one in finished}
+    assert {output: told[output] for output in ended} == ended
 
 
 def test_a_request_for_another_batch_is_refused() -> None:

@@ -1,6 +1,7 @@
 import itertools
 import math
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -69,7 +70,7 @@ def test_the_last_update_has_the_final_share_exactly(kind: type[sections.Linear 
     section = kind(warmup=3, final=final)
     assert learning_rate_factor(section, 3, 12, 0) == 1.0
     assert learning_rate_factor(section, 11, 12, 0) == final
-    assert learning_rate_factor(section, 10, 12, 0) > final or final == 1.0
+    assert learning_rate_factor(section, 10, 12, 0) >= final + 0.01 * (1 - final)
     assert learning_rate_factor(kind(final=final), 0, 1, 0) == 1.0, "a single update is not thrown away"
 
 
@@ -104,6 +105,10 @@ def steps(model: nn.Module, optimiser: torch.optim.Optimizer, numbers: range) ->
         optimiser.step()
 
 
+def shapes_of(memory: dict[str, Any]) -> dict[str, torch.Size]:
+    return {what: value.shape for what, value in memory.items() if isinstance(value, torch.Tensor)}
+
+
 @pytest.mark.parametrize("section", OPTIMISERS, ids=["adam", "adamw", "sgd with momentum", "sgd"])
 def test_an_optimiser_goes_on_from_a_checkpoint_to_the_bit(section: sections.Optimiser, tiny_run_copy: Path) -> None:
     straight = model_of(1)
@@ -125,9 +130,7 @@ def test_an_optimiser_goes_on_from_a_checkpoint_to_the_bit(section: sections.Opt
     resumed = build_optimiser(section, second, 0.1)
     restore_optimiser(resumed, second, loaded.optimiser)
     for before, after in zip(first.parameters(), second.parameters(), strict=True):
-        for what, value in optimiser.state.get(before, {}).items():
-            if isinstance(value, torch.Tensor):
-                assert resumed.state[after][what].shape == value.shape
+        assert shapes_of(resumed.state.get(after, {})) == shapes_of(optimiser.state.get(before, {}))
     steps(second, resumed, range(3, 6))
     for one, other in zip(straight.parameters(), second.parameters(), strict=True):
         assert torch.equal(one, other)

@@ -1,0 +1,102 @@
+"""Budgets of the house: modules and functions that one can read at a sitting, and one name for one thing.
+
+An exception has its reason beside it. One that is no longer needed has to go: the tests say so.
+"""
+
+import ast
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+HOUSE = Path(__file__).parents[1]
+MODULES = sorted((HOUSE / "seqloom").rglob("*.py"))
+
+LONGEST_MODULE = 400
+LONG_MODULES = {
+    "seqloom/data/prepared.py": "preparing and the splits that come of it; to be parted when data/ gets rooms",
+    "seqloom/data/vocabulary.py": "all kinds of vocabulary; to become a class for each kind",
+    "seqloom/language.py": "LanguageModel; scoring and writing are to be parted",
+    "seqloom/predict.py": "Predictor; what belongs to evaluation and drawing is to move there",
+    "seqloom/recipe/sections/model.py": "tables of plain declarations, with the rules about them",
+    "seqloom/runs.py": "the run folder's only reader and writer; a few lines over",
+}
+
+LONGEST_FUNCTION = 40
+LONG_FUNCTIONS = {
+    "seqloom/cli/evaluate.py evaluate": "measures and prints; the table is to become a function of its own",
+    "seqloom/cli/train.py train": "which options go together, and what is printed in the end; to be parted",
+    "seqloom/data/image_defaults.py recipe_for_images": "one recipe, written out as data",
+    "seqloom/training/loop.py fit": "the training loop, to be read from top to bottom",
+}
+
+APART = {"seqloom/bench/textbook.py"}
+"""A plain implementation to measure against, which shares nothing with the rest, words included."""
+SHARED_NAMES = {
+    "Checkpoint": "when to save one (the recipe's section), and what is saved",
+    "Chunk": "of a file that is examined, and of a split that is prepared",
+    "Example": "of the data, and as a report shows it",
+    "Keys": "of a JSON object, and of attention",
+    "Layout": "of columns, of batches, of an encoder's memory, and of a picture",
+    "Look": "at a table, and of attention",
+    "Problem": "in data, and in a recipe",
+    "Sample": "a search, and one of the demo's outputs",
+    "Step": "of a search, and of a strip of pictures",
+}
+
+
+def name_of(path: Path) -> str:
+    return path.relative_to(HOUSE).as_posix()
+
+
+def lines_of_body(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    """Without signature and docstring: a command's signature is the list of its options, and its docstring the help."""
+    body = function.body[1:] if ast.get_docstring(function) else function.body
+    return (body[-1].end_lineno or 0) - body[0].lineno + 1 if body else 0
+
+
+def long_functions() -> Iterator[str]:
+    for path in MODULES:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and lines_of_body(node) > LONGEST_FUNCTION:
+                yield f"{name_of(path)} {node.name}"
+
+
+def repeated_class_names() -> set[str]:
+    rooms = defaultdict(list)
+    for path in MODULES:
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_") and name_of(path) not in APART:
+                rooms[node.name].append(name_of(path))
+    return {name for name, found in rooms.items() if len(found) > 1 and not is_section_and_what_it_builds(found)}
+
+
+def is_section_and_what_it_builds(modules: list[str]) -> bool:
+    """`TextEncoder` of a recipe and `TextEncoder` of the models: the same word on purpose."""
+    sections = [one for one in modules if one.startswith("seqloom/recipe/sections/")]
+    built = [one for one in modules if one.startswith("seqloom/models/")]
+    return len(modules) == 2 and len(sections) == len(built) == 1
+
+
+def test_modules_are_short() -> None:
+    long = {name_of(path) for path in MODULES if len(path.read_text(encoding="utf-8").splitlines()) > LONGEST_MODULE}
+    assert long - LONG_MODULES.keys() == set(), f"more than {LONGEST_MODULE} lines: give parts of them rooms of their own"
+    assert LONG_MODULES.keys() - long == set(), "exceptions that are no longer needed"
+
+
+def test_functions_are_short() -> None:
+    long = set(long_functions())
+    assert long - LONG_FUNCTIONS.keys() == set(), f"more than {LONGEST_FUNCTION} lines: name the steps they are made of"
+    assert LONG_FUNCTIONS.keys() - long == set(), "exceptions that are no longer needed"
+
+
+def test_a_public_class_name_means_one_thing() -> None:
+    repeated = repeated_class_names()
+    assert repeated - SHARED_NAMES.keys() == set(), "two public classes of one name: rename one"
+    assert SHARED_NAMES.keys() - repeated == set(), "exceptions that are no longer needed"
+
+
+@pytest.mark.parametrize("word", ["utils", "helpers", "common", "misc"])
+def test_no_module_is_named_for_nothing(word: str) -> None:
+    assert [name_of(path) for path in MODULES if path.stem == word] == []
