@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 # One thread per test process: two processes of two spinning threads each slow one another many times over.
 TEST_JOBS ?= 2
 
-.PHONY: demo test check format audit clean
+.PHONY: demo test test-fast test-pythons check docs release-check format audit clean
 
 demo: $(VENV)/.ready-demo
 	$(BIN)/seqloom demo
@@ -15,12 +15,30 @@ demo: $(VENV)/.ready-demo
 test: $(VENV)/.ready-dev
 	OMP_NUM_THREADS=1 $(BIN)/pytest -n $(TEST_JOBS)
 
-check: $(VENV)/.ready-dev
+# The tests of what differs from BASE: changed tests, and those that mirror changed modules.
+BASE ?= main
+test-fast: $(VENV)/.ready-dev
+	OMP_NUM_THREADS=1 $(BIN)/python tools/changed.py $(BASE)
+
+# The tests that need no torch, on other versions of Python, each in an environment of its own.
+PYTHONS ?= 3.12 3.13
+test-pythons:
+	$(PYTHON) tools/pythons.py $(VENV) $(PYTHONS)
+
+docs: $(VENV)/.ready-dev
+	$(BIN)/python tools/site.py
+
+# Wheel and sdist, checked and installed into a fresh environment without torch.
+release-check: $(VENV)/.ready-dev
+	$(BIN)/python tools/release.py
+
+check: $(VENV)/.ready-dev docs
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/mypy benchmarks
 	$(BIN)/mypy studies
+	$(BIN)/mypy tools docs/site_hooks.py
 	$(BIN)/lint-imports
 
 format: $(VENV)/.ready-dev
@@ -47,4 +65,4 @@ $(VENV)/.ready-dev: $(VENV)/.ready-base pyproject.toml
 	touch $@ $(VENV)/.ready-demo
 
 clean:
-	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(VENV)-python* build dist site *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

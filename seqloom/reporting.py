@@ -17,6 +17,7 @@ from seqloom.recipe.sections import Sample
 from seqloom.runs import RunFolder
 from seqloom.views import report as views
 from seqloom.views.charts import MOST_CURVES, Panel
+from seqloom.wording import counted
 
 Row = TypeVar("Row")
 
@@ -72,10 +73,11 @@ def _text_report(run: RunFolder, progress: Callable[[int], None]) -> views.Repor
     summary = Summary.of(scored)
     facts = [fact for fact in _facts(run, len(examples), split) if fact[0] != "measured on"]
     unknown = f", {summary.unknown:,} of them unknown" if summary.unknown else ""
+    size = f"{counted(summary.lines, 'line')}, {counted(summary.symbols, 'symbol')}"
     return views.Report(
         title=run.path.name,
         summary=dict(jars(run.recipe))["task"],
-        facts=[*facts, ("measured on", f"the {split} text: {summary.lines:,} lines, {summary.symbols:,} symbols{unknown}")],
+        facts=[*facts, ("measured on", f"the {split} text: {size}{unknown}")],
         metrics=[
             views.Metric("perplexity", summary.perplexity, signature="per symbol, line ends counted", percent=False),
             views.Metric("bits per symbol", summary.bits_per_symbol, percent=False),

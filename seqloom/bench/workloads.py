@@ -15,6 +15,7 @@ from seqloom.errors import DataError
 from seqloom.recipe import sections
 from seqloom.symbols import SPECIALS
 from seqloom.training.plans import batch_lengths
+from seqloom.wording import counted
 
 SEED = 1
 _NO_LIMIT = 10**7
@@ -127,8 +128,8 @@ def _from_files(workload: Workload) -> Pairs:
     split = prepared.splits["train"]
     if len(split) < workload.batch_size:
         raise DataError(
-            f"the given files hold {len(split)} pairs; a batch of the workload {workload.name} has {workload.batch_size}. "
-            "Give larger files"
+            f"the given files hold {counted(len(split), 'pair')}; "
+            f"a batch of the workload {workload.name} has {workload.batch_size}. Give larger files"
         )
     return Pairs(split, prepared.vocabularies)
 

@@ -7,6 +7,7 @@ import typer
 from seqloom.cli.options import ColumnsOption, ImagesOption, Json, open_console, parse_files, print_json, recognised
 from seqloom.errors import UsageError
 from seqloom.terminals import visible
+from seqloom.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -46,7 +47,7 @@ def check(
         seqloom check captions.tsv --images photos.zip
         seqloom check recipe.yaml --json
 
-    Exit code 1 if training on it would be unwise.
+    Exit code 1 if there are errors: they would stop or spoil a training.
     """
     from seqloom.data.doctor import examine
     from seqloom.recipe.sections import Aligned
@@ -118,7 +119,7 @@ def _show(diagnosis: "Diagnosis") -> None:
         sizes.add_column(title, justify="left" if title in {"split", "side"} else "right")
     for name, summary in diagnosis.splits.items():
         rows = [
-            *((side, f"{count:,} files") for side, count in summary.named.items()),
+            *((side, counted(count, "file")) for side, count in summary.named.items()),
             *(
                 (side, f"{spread.median:g}", f"{spread.percentile_95:g}", f"{spread.maximum:g}")
                 for side, spread in summary.characters.items()
@@ -137,6 +138,6 @@ def _show(diagnosis: "Diagnosis") -> None:
     if diagnosis.findings:
         console.print(findings)
     console.print(
-        "training would be unwise" if diagnosis.unwise else "fit for training",
+        "do not train yet: mend the errors first" if diagnosis.unwise else "fit for training",
         style="bold red" if diagnosis.unwise else "bold green",
     )

@@ -18,6 +18,7 @@ from seqloom.cli.options import (
     with_columns,
 )
 from seqloom.errors import DataError
+from seqloom.wording import counted
 
 
 def plane(
@@ -63,7 +64,7 @@ def plane(
     if encodings is None:
         raise DataError(f"{file}: holds no texts. Give a file with some")
     drawn = Plane.of(encodings, [one.sources[drawn_source] for one in examples], [one.target or "" for one in examples])
-    written = write_plane(drawn, out, title=f"{Path(run).name}: {len(examples):,} texts of {Path(file).name}")
+    written = write_plane(drawn, out, title=f"{Path(run).name}: {counted(len(examples), 'text')} of {Path(file).name}")
     if json:
         print_json({**drawn.as_json(), "written": str(written)})
         return

@@ -53,9 +53,9 @@ def list_recipes(json: Json = False) -> None:
 
 @app.command("show", cls=Command)
 def show(name: Annotated[str, typer.Argument(metavar="RECIPE", help="A recipe's name or file.")], json: Json = False) -> None:
-    """Show a recipe: its six jars, then its text.
+    """Show a recipe: a summary in six parts, then its text.
 
-    The jars are task, data, model, loss, algorithm and evaluation.
+    The parts are task, data, model, loss, learning algorithm and evaluation.
 
     Example:
         seqloom recipes show dates

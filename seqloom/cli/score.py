@@ -21,6 +21,7 @@ from seqloom.cli.options import (
 )
 from seqloom.errors import UsageError
 from seqloom.terminals import for_output
+from seqloom.wording import counted
 
 if TYPE_CHECKING:
     from seqloom.data.examples import Example
@@ -106,7 +107,7 @@ def _score_pairs(
         pair = for_output(f"{' | '.join(example.sources.values())}\t{example.target}")
         sys.stdout.write(f"{one.log_prob:.4f}\t{pair}\n")
     typer.echo(
-        f"{len(scored):,} targets, {symbols:,} symbols: log-probability {log_prob:.2f}, "
+        f"{counted(len(scored), 'target')}, {counted(symbols, 'symbol')}: log-probability {log_prob:.2f}, "
         f"perplexity {summary['perplexity']:.4f}, {summary['bits_per_symbol']:.4f} bits per symbol",
         err=True,
     )

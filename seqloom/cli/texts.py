@@ -9,6 +9,7 @@ import typer
 from seqloom.cli.options import print_json, progress_bar
 from seqloom.errors import DataError
 from seqloom.terminals import as_pictures, for_output
+from seqloom.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -102,7 +103,7 @@ def _standard_input(model: "LanguageModel") -> "Iterator[Example]":
 def print_summary(model: "LanguageModel", scored: "Sequence[ScoredText]", summary: "Summary") -> None:
     """What all lines come to, and which symbols the model does not know; on standard error."""
     typer.echo(
-        f"{summary.lines:,} lines, {summary.symbols:,} symbols: log-probability {summary.log_prob:.2f}, "
+        f"{counted(summary.lines, 'line')}, {counted(summary.symbols, 'symbol')}: log-probability {summary.log_prob:.2f}, "
         f"perplexity {summary.perplexity:.4f}, {summary.bits_per_symbol:.4f} bits per symbol, "
         f"{summary.bits_per_character:.4f} bits per character",
         err=True,

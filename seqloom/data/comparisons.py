@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from seqloom.data.checks import SHOWN, TRAIN, Finding, Severity, percent
 from seqloom.data.ledger import Ledger, as_integers, as_lengths
+from seqloom.wording import counted
 
 Ledgers = Mapping[str, Ledger]
 
@@ -53,7 +54,7 @@ def few_pairs(ledgers: Ledgers) -> Iterator[Finding]:
         elif count < FEW:
             severity: Severity = "warning" if split == TRAIN else "note"
             reason = "too few to learn much from" if split == TRAIN else "too few for more than rough figures"
-            yield Finding("few-pairs", severity, count, f"{split} has only {count} pairs: {reason}")
+            yield Finding("few-pairs", severity, count, f"{split} has only {counted(count, 'pair')}: {reason}")
 
 
 def repeated_pairs(ledgers: Ledgers) -> Iterator[Finding]:

@@ -19,6 +19,7 @@ from seqloom.data.lines import DAMAGE, damaged, open_bytes, read_lines
 from seqloom.data.records import Problem, abbreviated, is_empty
 from seqloom.errors import DataError
 from seqloom.parsing import parse_json
+from seqloom.wording import counted
 
 Unit = Literal["symbols", "words"]
 """What positions count: the symbols that the model reads, features and marks included, or words between spaces."""
@@ -159,7 +160,7 @@ def _listed(rows: Sequence[object], positions: Positions, where: str) -> Steps:
 
 def _distribution(row: object, positions: Positions, where: str) -> FloatArray:
     if not isinstance(row, list | tuple | np.ndarray) or not all(map(_is_number, row)):
-        raise DataError(f"{where}: expected null or a list of {positions.count} numbers, found {abbreviated(row)}")
+        raise DataError(f"{where}: expected null or a list of {counted(positions.count, 'number')}, found {abbreviated(row)}")
     if len(row) != positions.count:
         raise DataError(
             f"{where}: expected {positions.count} weights, as the source has so many {positions.unit}, found {len(row)}. "

@@ -442,7 +442,7 @@ def _stored(folder: Path, side: str, finder: MediaFinder, frontend: Frontend, pr
             origins.setdefault(body["contents"][number], (name, origin))
         files = {content: finder.find(name, origin) for content, (name, origin) in origins.items()}
         try:
-            store.fill(files, lambda count: progress(f"making arrays of {side}", count))
+            store.fill(files, lambda count: progress(f"reading the files of {side}", count))
         except DataError:
             _find_culprit(frontend, [(media, origins[content][1]) for content, media in files.items() if content not in store])
             raise

@@ -24,6 +24,7 @@ from seqloom.data.vectors import as_text
 from seqloom.errors import MissingExtraError
 from seqloom.parsing import parse_json
 from seqloom.recipe.sections import Form, VectorSource
+from seqloom.wording import counted
 
 _JSON_NAMES = {type(None): "null", bool: "a truth value", int: "a number", float: "a number", list: "a list", dict: "an object"}
 
@@ -315,7 +316,8 @@ def _parquet_records(table: Any, names: list[str], file: str, report: Report) ->
         try:
             records: list[dict[str, object]] = batch.to_pylist()
         except UnicodeDecodeError as error:
-            text = f"expected UTF-8 in {len(batch)} rows from here on, but {error}. Write the file again with valid strings."
+            rows = counted(len(batch), "row")
+            text = f"expected UTF-8 in {rows} from here on, but {error}. Write the file again with valid strings."
             report(Problem("bad-utf8", Origin(file, row), text))
             records = []
         yield from ((Origin(file, number), record) for number, record in enumerate(records, row))

@@ -9,6 +9,7 @@ from seqloom.errors import UsageError
 from seqloom.recipe.sections import SearchSection
 from seqloom.search.contracts import IntArray
 from seqloom.symbols import BEGIN, END
+from seqloom.wording import counted
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,8 +49,8 @@ class Request:
     def _check_prefix(self, sentence: int, prefix: IntArray) -> None:
         if len(prefix) > self.limits[sentence]:
             raise UsageError(
-                f"sentence {sentence}: its prefix has {len(prefix)} symbols, but its longest output {self.limits[sentence]}. "
-                "Shorten the prefix, or raise `length_extra`"
+                f"sentence {sentence}: its prefix has {counted(len(prefix), 'symbol')}, "
+                f"but its longest output {self.limits[sentence]}. Shorten the prefix, or raise `length_extra`"
             )
         if np.any(prefix == BEGIN) or np.any(prefix[:-1] == END):
             raise UsageError(

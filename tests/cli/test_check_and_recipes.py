@@ -21,7 +21,7 @@ def test_broken_data_fails_the_check_with_file_and_line(seqloom: Seqloom, here: 
     answer = seqloom("check", "bad.tsv")
     assert answer.code == 1
     assert "bad.tsv:2" in answer.out
-    assert "training would be unwise" in answer.out
+    assert "do not train yet: mend the errors first" in answer.out
     body = json.loads(seqloom("check", "bad.tsv", "--json").out)
     assert body["unwise"] is True
     assert body["findings"]

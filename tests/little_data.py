@@ -1,0 +1,75 @@
+"""Small data for tutorials and journeys, made here: enough to learn something from in seconds."""
+
+import random
+from itertools import product
+from pathlib import Path
+
+SOUNDS = {"ch": "ʃ", "on": "ɔ̃", "ou": "u", "an": "ɑ̃"} | {letter: letter for letter in "abdilmnst"}
+DEVANAGARI = {"ka": "क", "ma": "म", "na": "न", "ra": "र", "la": "ल", "ta": "त", "sa": "स", "pa": "प"}
+VERBS = {"ar": {"1 sg": "o", "1 pl": "amos", "3 sg": "a"}, "er": {"1 sg": "o", "1 pl": "emos", "3 sg": "e"}}
+
+
+def write_lines(path: Path, lines: list[str]) -> None:
+    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+
+
+def pronunciations(count: int, seed: int = 1) -> list[str]:
+    """Words by a few of the rules of French, and their sounds."""
+    draw = random.Random(seed)
+    consonants, vowels = ["ch", "b", "d", "l", "m", "t", "s"], ["a", "i", "ou", "on", "an"]
+    words = [
+        "".join(draw.choice(consonants) + draw.choice(vowels) for _ in range(draw.randint(1, 3))) for _ in range(count * 2)
+    ]
+    return [f"{word}\t{' '.join(sounds(word))}" for word in dict.fromkeys(words)][:count]
+
+
+def sounds(word: str) -> list[str]:
+    found, place = [], 0
+    while place < len(word):
+        letters = next(one for one in SOUNDS if word.startswith(one, place))
+        found.append(SOUNDS[letters])
+        place += len(letters)
+    return found
+
+
+def transliterations(count: int, seed: int = 2) -> list[str]:
+    """Romanised syllables, and the same in Devanagari."""
+    draw = random.Random(seed)
+    chosen = [draw.choices(sorted(DEVANAGARI), k=draw.randint(2, 4)) for _ in range(count)]
+    return [f"{''.join(one)}\t{''.join(DEVANAGARI[part] for part in one)}" for one in chosen]
+
+
+def translations() -> list[str]:
+    """A little English and French, in which adjectives and nouns change places."""
+    nouns = {"cat": "chat", "house": "logement", "garden": "jardin", "station": "quai", "train": "train"}
+    adjectives = {"red": "rouge", "green": "vert", "old": "ancien", "quiet": "calme", "dear": "cher"}
+    verbs = {"I see": "je vois", "we like": "nous aimons", "you have": "tu as", "they want": "ils veulent"}
+    return [
+        f"{verb} the {adjective} {noun}\t{verbs[verb]} le {nouns[noun]} {adjectives[adjective]}"
+        for verb, adjective, noun in product(verbs, adjectives, nouns)
+    ]
+
+
+def inflections() -> list[str]:
+    """A verb, the form that is wanted, and the verb in this form."""
+    stems = [f"{first}{last}" for first in ("cant", "habl", "com", "beb", "mir", "corr") for last in ("", "o", "ul", "ig", "an", "el")]
+    return [f"{stem}{kind}\t{form}\t{stem}{ending}" for stem in stems for kind in VERBS for form, ending in VERBS[kind].items()]
+
+
+def labelled(count: int, seed: int = 3) -> list[str]:
+    """Words made of the letters that two languages like, and which of them it is."""
+    draw = random.Random(seed)
+    letters = {"Finnish": ["kk", "aa", "i", "u", "nen"], "Welsh": ["ll", "wy", "dd", "y", "rh"]}
+    languages = [draw.choice(sorted(letters)) for _ in range(count)]
+    return [f"{''.join(draw.choices(letters[one], k=4))}\t{one}" for one in languages]
+
+
+def story(lines: int, seed: int = 4) -> list[str]:
+    """Lines of plain text."""
+    draw = random.Random(seed)
+    who, what, where = (
+        ["the king", "a cat", "the old man"],
+        ["sleeps", "sings", "walks"],
+        ["in the garden", "by the sea", "at night"],
+    )
+    return [f"{draw.choice(who)} {draw.choice(what)} {draw.choice(where)} ." for _ in range(lines)]

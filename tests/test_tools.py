@@ -1,0 +1,71 @@
+"""What contributors type: the tests of a change, other versions of Python, releases."""
+
+import importlib.util
+import re
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+TOP = Path(__file__).parents[1]
+
+
+def tool(name: str) -> ModuleType:
+    """A script of tools/, as a module."""
+    spec = importlib.util.spec_from_file_location(f"{name}_tool", TOP / "tools" / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize(
+    ("changed", "tests"),
+    [
+        ("tests/search/test_beam.py", {"tests/search/test_beam.py"}),
+        ("seqloom/search/beam.py", {"tests/search/test_beam.py"}),
+        ("seqloom/wording.py", {"tests/test_wording.py"}),
+        ("docs/tutorials/captions.md", {"tests/tutorials/test_tutorials.py"}),
+        ("LICENSE", set()),
+    ],
+)
+def test_a_change_calls_for_its_tests(changed: str, tests: set[str]) -> None:
+    found = set(tool("changed").tests_of(changed))
+    assert tests <= found
+    assert bool(tests) == bool(found)
+
+
+def test_a_module_that_everything_imports_calls_for_few_tests() -> None:
+    found = tool("changed").tests_of("seqloom/errors.py")
+    assert len(found) <= tool("changed").MOST_IMPORTERS
+
+
+def test_a_python_that_is_nowhere_is_not_found_and_said_so() -> None:
+    assert tool("pythons").find("3.99") is None
+    done = subprocess.run(
+        [sys.executable, TOP / "tools" / "pythons.py", ".venv", "3.99"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert "Python 3.99: not found on the PATH, with uv or with pyenv: not tested" in done.stdout
+
+
+def test_this_python_is_found_if_it_has_a_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    version = f"{sys.version_info.major}.{sys.version_info.minor}"
+    (tmp_path / f"python{version}").symlink_to(sys.executable)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert tool("pythons").find(version) == str(tmp_path / f"python{version}")
+
+
+def test_light_tests_are_many_and_need_no_torch() -> None:
+    light = tool("pythons").light_tests()
+    assert len(light) > 20
+    assert not any(re.search(r"\bimport torch\b", (TOP / name).read_text(encoding="utf-8")) for name in light)
+
+
+def test_a_release_without_its_data_is_refused() -> None:
+    release = tool("release")
+    with pytest.raises(SystemExit, match=re.escape("a.whl lacks seqloom/recipes/dates.yaml")):
+        release.require(Path("a.whl"), ["seqloom/py.typed", "seqloom/views/assets/map.js"], release.PACKAGE_DATA)
