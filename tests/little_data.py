@@ -52,7 +52,8 @@ def translations() -> list[str]:
 
 def inflections() -> list[str]:
     """A verb, the form that is wanted, and the verb in this form."""
-    stems = [f"{first}{last}" for first in ("cant", "habl", "com", "beb", "mir", "corr") for last in ("", "o", "ul", "ig", "an", "el")]
+    beginnings, ends = ("cant", "habl", "com", "beb", "mir", "corr"), ("", "o", "ul", "ig", "an", "el")
+    stems = [f"{first}{last}" for first in beginnings for last in ends]
     return [f"{stem}{kind}\t{form}\t{stem}{ending}" for stem in stems for kind in VERBS for form, ending in VERBS[kind].items()]
 
 

@@ -39,14 +39,15 @@ def test_pronunciations_of_a_language(seqloom: Seqloom, here: Path) -> None:
             typed("evaluate", "runs/words", "--json"),
         ],
         seqloom,
-        TEXT,
+        {**TEXT, "training.steps": 60},
     )
     assert "fit for training" in checked.out
     assert evaluated.objects[0]["count"] > 0
     said = seqloom(*typed("predict", "runs/words").words, given="chaton\n")
     outputs = [line.split("\t")[-1] for line in said.out.splitlines()]
     assert len(outputs) == 3
-    assert all(sound in little_data.SOUNDS.values() for output in outputs for sound in output.split()), "sounds, not letters"
+    sounds = {sound for output in outputs for sound in output.split()}
+    assert sounds <= set(little_data.SOUNDS.values()), "sounds, not letters"
     assert (here / "runs/words/report.html").stat().st_size > 10_000
     assert "<html" in (here / "map.html").read_text(encoding="utf-8")
 
@@ -98,7 +99,7 @@ def test_a_baseline_for_a_paper(seqloom: Seqloom, here: Path) -> None:
     assert first["signatures"].keys() == first["metrics"].keys()
     assert seqloom("train", "recipe.yaml", "--set", "seed=2", "--out", "runs/other").code == 0
     compared = seqloom(*typed("compare", "runs/words", "runs/other").then("--json").words)
-    assert compared.objects[0]["differences"] == {"other": ["seed: 1 -> 2"]}
+    assert compared.objects[0]["differences"] == {"runs/other": ["seed: 1 -> 2"]}
 
 
 def test_a_folder_of_photographs(seqloom: Seqloom, here: Path) -> None:

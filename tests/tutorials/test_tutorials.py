@@ -9,8 +9,8 @@ from cli.conftest import Seqloom
 from pages import TOP, Write, commands, play, write_files
 
 PAGES = TOP / "docs" / "tutorials"
-SHORT = {"training.steps": 8, "training.threads": 1, "model.decoder.size": 16, "model.decoder.embedding": 8}
-TEXT = {**SHORT, "model.encoder.size": 8, "model.encoder.embedding": 8}
+SHORT: dict[str, object] = {"training.steps": 8, "training.threads": 1, "model.decoder.size": 16, "model.decoder.embedding": 8}
+TEXT: dict[str, object] = {**SHORT, "model.encoder.size": 8, "model.encoder.embedding": 8}
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ def pronunciation(folder: Path) -> None:
 
 
 def transliteration(folder: Path) -> None:
-    little_data.write_lines(folder / "names.tsv", [*little_data.transliterations(150), "mumbai\tमुंबई"])
+    little_data.write_lines(folder / "names.tsv", [*little_data.transliterations(150), "bharat\tभारत"])
 
 
 def translation(folder: Path) -> None:
