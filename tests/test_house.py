@@ -26,6 +26,7 @@ LONG_MODULES = {
 LONGEST_FUNCTION = 40
 LONG_FUNCTIONS = {
     "seqloom/cli/evaluate.py evaluate": "measures and prints; the table is to become a function of its own",
+    "seqloom/cli/predict.py predict": "opens what was named, predicts, and writes in three forms; to be parted",
     "seqloom/cli/train.py train": "which options go together, and what is printed in the end; to be parted",
     "seqloom/data/image_defaults.py recipe_for_images": "one recipe, written out as data",
     "seqloom/training/loop.py fit": "the training loop, to be read from top to bottom",
@@ -35,6 +36,7 @@ APART = {"seqloom/bench/textbook.py"}
 """A plain implementation to measure against, which shares nothing with the rest, words included."""
 SHARED_NAMES = {
     "Checkpoint": "when to save one (the recipe's section), and what is saved",
+    "Choice": "two small records of what was chosen, in rooms that do not meet; one is to be renamed",
     "Chunk": "of a file that is examined, and of a split that is prepared",
     "Example": "of the data, and as a report shows it",
     "Keys": "of a JSON object, and of attention",
@@ -42,6 +44,7 @@ SHARED_NAMES = {
     "Look": "at a table, and of attention",
     "Problem": "in data, and in a recipe",
     "Sample": "a search, and one of the demo's outputs",
+    "Sampled": "a text that was written at random, and labels that were drawn; one is to be renamed",
     "Step": "of a search, and of a strip of pictures",
 }
 
