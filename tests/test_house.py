@@ -36,7 +36,7 @@ APART = {"seqloom/bench/textbook.py"}
 """A plain implementation to measure against, which shares nothing with the rest, words included."""
 SHARED_NAMES = {
     "Checkpoint": "when to save one (the recipe's section), and what is saved",
-    "Choice": "two small records of what was chosen, in rooms that do not meet; one is to be renamed",
+    "Choice": "of a search, and of columns; one is to be renamed",
     "Chunk": "of a file that is examined, and of a split that is prepared",
     "Example": "of the data, and as a report shows it",
     "Keys": "of a JSON object, and of attention",
@@ -44,7 +44,7 @@ SHARED_NAMES = {
     "Look": "at a table, and of attention",
     "Problem": "in data, and in a recipe",
     "Sample": "a search, and one of the demo's outputs",
-    "Sampled": "a text that was written at random, and labels that were drawn; one is to be renamed",
+    "Sampled": "a text that was written at random, and some rows of a table; one is to be renamed",
     "Step": "of a search, and of a strip of pictures",
 }
 
