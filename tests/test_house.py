@@ -20,7 +20,6 @@ LONG_MODULES = {
     "seqloom/language.py": "LanguageModel; scoring and writing are to be parted",
     "seqloom/predict.py": "Predictor; what belongs to evaluation and drawing is to move there",
     "seqloom/recipe/sections/model.py": "tables of plain declarations, with the rules about them",
-    "seqloom/runs.py": "the run folder's only reader and writer; a few lines over",
 }
 
 LONGEST_FUNCTION = 40
