@@ -63,19 +63,27 @@ def tiny_pairs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def tiny_recipe(tiny_pairs: Path) -> dict[str, Any]:
+def many_pairs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """So many pairs of the upper-case task that a model learns to copy rather than to remember them. Not to be written to."""
+    path = tmp_path_factory.mktemp("pairs") / "many.tsv"
+    path.write_text("".join(line + "\n" for line in upper_case_lines(1500)), encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="session")
+def tiny_recipe(many_pairs: Path) -> dict[str, Any]:
     """A recipe that learns the upper-case task in seconds."""
     return {
-        "data": {"train": str(tiny_pairs), "columns": {"features": [3]}, "split": {"validation": 0.1, "test": 0.1}},
+        "data": {"train": str(many_pairs), "columns": {"features": [3]}, "split": {"validation": 0.1, "test": 0.1}},
         "model": {
             "encoder": {"size": 24, "embedding": 16},
             "decoder": {"size": 48, "embedding": 16},
             "bridge": {"kind": "attention", "attention": {"kind": "bilinear"}},
         },
         "training": {
-            "epochs": 25,
+            "epochs": 4,
             "batch_tokens": 100,
-            "learning_rate": 0.015,
+            "learning_rate": 0.008,
             "schedule": {"kind": "linear"},
             "validation": {"every_steps": 100},
             "precision": "fp32",

@@ -156,7 +156,8 @@ def test_a_blank_line_has_an_empty_output(predictor: Predictor) -> None:
 
 def test_unknown_symbols_are_read_as_such(predictor: Predictor) -> None:
     [prediction] = predictor.predict(["a語"])
-    assert prediction.best.alignment["source"].symbols == ("a", "<unknown>")
+    assert prediction.best.alignment["source"].symbols == ("a", "語")
+    assert prediction.best.alignment["source"].unknown == (1,)
 
 
 @pytest.mark.parametrize(

@@ -152,12 +152,12 @@ def losing(call: int) -> Callable[..., Loss]:
 
 
 def test_a_loss_that_is_no_number_stops_with_the_examples_and_keeps_the_checkpoint(
-    tiny_recipe: Recipe, tiny_pairs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tiny_recipe: Recipe, many_pairs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     recipe = changed(tiny_recipe, checkpoint={"steps": 3}, steps=12)
     monkeypatch.setattr(EncoderDecoder, "forward", losing(8))
     with pytest.raises(
-        DivergedError, match=rf"at step 8, on the examples {tiny_pairs}:\d+, .* and \d+ more\. The last checkpoint"
+        DivergedError, match=rf"at step 8, on the examples {many_pairs}:\d+, .* and \d+ more\. The last checkpoint"
     ):
         train(recipe, tmp_path / "run")
     checkpoint = RunFolder.open(tmp_path / "run").load_checkpoint()

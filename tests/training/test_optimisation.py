@@ -1,5 +1,6 @@
 import itertools
 import math
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from torch import nn
 
 from seqloom.recipe import sections
 from seqloom.runs import Checkpoint, RunFolder
+from seqloom.training.loop import Progress
 from seqloom.training.optimisation import (
     build_optimiser,
     learning_rate_factor,
@@ -119,7 +121,7 @@ def test_an_optimiser_goes_on_from_a_checkpoint_to_the_bit(section: sections.Opt
     steps(first, optimiser, range(3))
     weights = {name: value.detach().numpy().copy() for name, value in first.named_parameters()}
     run = RunFolder.open(tiny_run_copy)
-    run.save_checkpoint(Checkpoint(weights, optimiser_arrays(optimiser, first), {"step": 3}))
+    run.save_checkpoint(Checkpoint(weights, optimiser_arrays(optimiser, first), asdict(Progress(step=3))))
     loaded = run.load_checkpoint()
     assert loaded is not None
 

@@ -53,7 +53,7 @@ def test_some_batches_of_all_lengths_show_whether_sources_are_used(
     [by_all], [by_some] = validations(tmp_path / "all"), validations(tmp_path / "some")
     assert by_some["loss"] == by_all["loss"]
     assert by_some["shuffled_loss"] != by_all["shuffled_loss"]
-    assert by_some["shuffled_loss"] == pytest.approx(by_all["shuffled_loss"], rel=0.1)
+    assert by_some["shuffled_loss"] == pytest.approx(by_all["shuffled_loss"], rel=0.25)
 
 
 def test_a_metric_that_is_not_usual_for_the_data_can_decide(tiny_recipe: Recipe, tmp_path: Path) -> None:
