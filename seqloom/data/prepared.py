@@ -38,7 +38,7 @@ from seqloom.symbols import END, UNKNOWN
 
 __all__ = ["SOURCE", "TARGET", "Prepared", "PreparedSplit", "cache_folder", "prepare"]
 
-_VERSION = 6
+_VERSION = 7
 _DRAFT_SECONDS = 24 * 3600.0
 """A half-made preparation that nobody has touched for so long belongs to a process that was killed."""
 
