@@ -32,7 +32,7 @@ PLAIN = [
     "model.decoder.weight_dropout=0",
     "training.epochs=8",
     "training.label_smoothing=0",
-    "training.averaging=null",
+    "training.ema=null",
 ]
 """What the rows that compare models have in common: held back less, and for a shorter time."""
 

@@ -30,6 +30,7 @@ __all__ = ["__version__", "evaluate", "explain", "load", "train"]
 def load(*folders: "str | Path", language_model: "str | Path | None" = None, weight: float = 0.3) -> "Predictor":
     """Open a trained run, or several as an ensemble; a language model may be fused in with a weight.
 
+    A folder that `train` with several seeds has written stands for all runs in it.
     A run that is a language model itself is opened by `seqloom.language.LanguageModel.load`.
     """
     from seqloom.predict import Predictor
@@ -49,6 +50,8 @@ def train(
     images: "str | Path | None" = None,
     settings: "Mapping[str, Any] | None" = None,
     minutes: float | None = None,
+    seeds: int | None = None,
+    start: "str | Path | None" = None,
 ) -> "Outcome":
     """Train a model into the run folder `out`; an unfinished run there goes on.
 
@@ -56,7 +59,9 @@ def train(
     targets, or several; without a recipe, settings are chosen that fit it. text: plain text, for a language model.
     validation, test: files to judge by; by default some of the data is held out. columns: which column is what, as in
     {"source": 2, "target": 1}. images: where the names of image files begin. settings: changes to the recipe, as in
-    {"training.epochs": 5}. minutes: train so long, with as many updates as fit.
+    {"training.epochs": 5}. minutes: train so long, with as many updates as fit. seeds: train so many models, which differ in
+    their seed, into numbered folders below `out`; `load(out)` lets them vote. start: a run whose weights to start with, and
+    whose recipe to take if none is given.
     """
     from seqloom.interface import train as train_asked
 
@@ -71,6 +76,8 @@ def train(
         images=images,
         settings=settings,
         minutes=minutes,
+        seeds=seeds,
+        start=start,
     )
 
 

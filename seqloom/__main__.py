@@ -5,6 +5,8 @@ import gc
 import io
 import os
 import sys
+import warnings
+from typing import TextIO
 
 
 def main() -> None:
@@ -69,6 +71,7 @@ def _run() -> int:
 def _command() -> int:
     from seqloom.cli.app import app
 
+    warnings.showwarning = _advise
     try:
         code = app(standalone_mode=False)
     except SystemExit as leaving:
@@ -91,6 +94,24 @@ def _name_code(problem: OSError) -> int:
 
 
 _PLACES = frozenset({errno.EACCES, errno.EPERM, errno.ELOOP})
+_show = warnings.showwarning
+
+
+def _advise(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,
+    line: str | None = None,
+) -> None:
+    """Our own warnings as sentences; others as Python shows them."""
+    from seqloom.errors import SeqloomWarning
+
+    if issubclass(category, SeqloomWarning):
+        print(f"seqloom: {message}", file=sys.stderr)  # noqa: T201
+    else:
+        _show(message, category, filename, lineno, file, line)
 
 
 def _output_code(problem: OSError) -> int:

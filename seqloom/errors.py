@@ -4,6 +4,10 @@ Every message says what was expected, what came and what to do. The command line
 """
 
 
+class SeqloomWarning(UserWarning):
+    """Advice that is meant for a person. The command line prints it as a sentence."""
+
+
 class SeqloomError(Exception):
     """Base of all errors that are meant for a person; never raised itself."""
 

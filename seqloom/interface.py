@@ -31,11 +31,14 @@ def train(
     images: PathText | None,
     settings: Mapping[str, Any] | None,
     minutes: float | None,
+    seeds: int | None,
+    start: PathText | None,
 ) -> "Outcome":
     """Train a recipe, data without one, or a recipe on one's own data."""
     from seqloom.cli.choosing import Asked, choose_recipe
     from seqloom.recipe import Recipe
     from seqloom.training.session import train as train_recipe
+    from seqloom.training.starting import Start
 
     chosen = recipe
     if recipe is None or isinstance(recipe, str | Path):
@@ -49,13 +52,16 @@ def train(
                 columns=_columns(columns),
                 images=_path(images),
                 settings=_settings(settings),
+                start=None if start is None else Path(start),
+                begun=Path(out) if seeds is None else Path(out) / "1",
             )
         )
     elif any(one is not None for one in (pairs, text, validation, test, columns, images, settings)):
         raise UsageError("train: a recipe that is given as Python data names its own files and settings. Put them there")
     if not isinstance(chosen, Recipe | Mapping):
         raise UsageError(f"train: expected a recipe's file, its name, a mapping or a Recipe, found {type(recipe).__name__}")
-    return train_recipe(chosen, str(out), minutes=minutes)
+    wish = None if start is None else Start(Path(start), keeps_vocabularies=recipe is None)
+    return train_recipe(chosen, str(out), minutes=minutes, seeds=seeds, start=wish)
 
 
 def evaluate(

@@ -31,6 +31,7 @@ from seqloom.search.dispatch import run
 from seqloom.search.ensembles import Ensemble, EnsembleState
 from seqloom.search.fusion import Fused, FusedState
 from seqloom.search.settings import Request, longest_outputs
+from seqloom.seeds import runs_at
 from seqloom.symbols import UNKNOWN
 from seqloom.views.exhibits import Exhibit
 
@@ -184,9 +185,11 @@ class Predictor:
     ) -> Self:
         """Open the best weights of one run, or of several as an ensemble, and of a language model to be fused in.
 
+        A folder of runs that differ in their seed stands for all of them.
         precision: of matrix products in decoding. shortlist: write only so many symbols, those most frequent in training.
         maximum_input: refuse inputs of more symbols, in place of the recipe's limit.
         """
+        folders = tuple(run for folder in folders for run in runs_at(Path(folder)))
         models = [open_model(Path(folder), precision=precision, shortlist=shortlist) for folder in folders]
         for folder, model in zip(folders, models, strict=True):
             _require_source(folder, model)

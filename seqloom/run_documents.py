@@ -23,7 +23,9 @@ _FACTS: Types = {
     "precision": str,
     "examples": dict,
     "files": dict,
+    "start": dict,
 }
+_START: Types = {"run": str, "weights": str, "sha256": str}
 _UNSAID: dict[str, Any] = {"versions": {}, "command": [], "fingerprint": "", "threads": 1, "precision": "fp32", "examples": {}}
 _COUNTERS: Types = {
     "step": int,
@@ -73,6 +75,12 @@ def seal_of(body: Mapping[str, Any]) -> str:
     return sha256(json.dumps(body, sort_keys=True, ensure_ascii=False).encode())
 
 
+def is_sealed(latest: dict[str, Any]) -> bool:
+    """Whether what `latest` says, of which its hash is taken, is as it was written. Earlier versions wrote no hash of it."""
+    seal = latest.pop("sha256", None)
+    return (seal is None and "records" not in latest) or seal == seal_of(latest)
+
+
 def read_facts(path: Path) -> dict[str, Any]:
     """What run.json says."""
     try:
@@ -90,6 +98,8 @@ def read_facts(path: Path) -> dict[str, Any]:
     try:
         require_types(body, {"files": dict})
         require_types(body, _FACTS, optional=True)
+        if "start" in body:
+            require_types(body["start"], _START)
         require_types(body.get("examples", {}), dict.fromkeys(body.get("examples", {}), int))
         if not 1 <= body.get("threads", 1) <= _MOST_THREADS:
             raise ValueError(f"expected 1 to {_MOST_THREADS} threads, found {body['threads']}")

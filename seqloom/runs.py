@@ -3,7 +3,9 @@
     recipe.yaml             the fully resolved recipe
     run.json                format number, versions, command, data fingerprint, threads, precision, hashes of fixed files
     tokenizers/<name>.json  vocabularies
+    start.safetensors       the weights to start with, if another run gave some (`--from`); gone after the first checkpoint
     weights.safetensors     the best weights so far; its header carries its own hash
+    kept/<step>.safetensors the weights of other validations, if the recipe wants some kept (`training.keep`)
     checkpoints/<step>/     weights, optimiser and counters, and what else the recipe needs kept: the weights' average, the
                             state of running text; the file `latest` beside them names the valid one
     metrics.jsonl           one line per log entry and validation
@@ -22,7 +24,7 @@ import os
 import shlex
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
@@ -40,12 +42,26 @@ from seqloom.files import (
     open_to_append,
     read_regular,
 )
+from seqloom.kept import KeptWeights
 from seqloom.parsing import parse_object
 from seqloom.recipe import Recipe, parse_recipe, to_yaml
-from seqloom.run_documents import FORMAT, parse_counters, parse_record, read_facts, reason_of, seal_of, sha256, to_line
+from seqloom.run_documents import (
+    FORMAT,
+    is_sealed,
+    parse_counters,
+    parse_record,
+    read_facts,
+    reason_of,
+    seal_of,
+    sha256,
+    to_line,
+)
 from seqloom.saving import replace_file, write_synced, writing
-from seqloom.sealed import Arrays, BrokenSealError, read_sealed, sealed
+from seqloom.sealed import Arrays, digest, sealed, unsealed
 
+SEEDS_FILE = "seeds.json"
+"""Marks a folder of runs that differ in their seed (`seqloom.seeds`)."""
+_START = "start.safetensors"
 _ALWAYS = ("weights", "optimiser")
 _CHECKPOINT_PARTS = (*_ALWAYS, "average", "carried")
 
@@ -75,8 +91,19 @@ class RunFolder:
     # --- creation and opening ---------------------------------------------------------------------------------------
 
     @classmethod
-    def create(cls, path: Path, recipe: Recipe, vocabularies: Mapping[str, str], facts: Mapping[str, Any]) -> "RunFolder":
-        """Make a new run folder, whole or not at all. vocabularies: the text of each by name."""
+    def create(
+        cls,
+        path: Path,
+        recipe: Recipe,
+        vocabularies: Mapping[str, str],
+        facts: Mapping[str, Any],
+        *,
+        fill: Callable[["RunFolder"], object] = lambda run: None,
+    ) -> "RunFolder":
+        """Make a new run folder, whole or not at all. vocabularies: the text of each by name.
+
+        fill: puts further files into the run before it is there under its name.
+        """
         files = {"recipe.yaml": to_yaml(recipe)}
         files |= {f"tokenizers/{name}.json": text for name, text in vocabularies.items()}
         body = {**facts, "format": FORMAT, "files": {name: sha256(text.encode()) for name, text in files.items()}}
@@ -89,16 +116,11 @@ class RunFolder:
                 for name, text in files.items():
                     (draft / name).parent.mkdir(exist_ok=True)
                     write_synced(draft / name, text.encode())
+                fill(cls(draft, recipe, body))
                 draft.rename(path)
-            except OSError as problem:
+            except BaseException as problem:
                 shutil.rmtree(draft, ignore_errors=True)
-                if problem.errno == errno.ENOTEMPTY:
-                    raise RunError(f"{path}: another process has just made this run. Choose another --out") from problem
-                if problem.errno == errno.EBUSY:
-                    raise RunError(
-                        f"{path}: is the working folder or the root of a disk, which cannot become a run. "
-                        f"Name a folder inside it, such as --out {path / 'run'}"
-                    ) from problem
+                _explain_taken(path, problem)
                 raise
         return cls(path, recipe, body)
 
@@ -108,6 +130,11 @@ class RunFolder:
         found = found_at(path)
         if found is not Found.FOLDER:
             raise RunError(f"{path}: expected a run folder, found {found}. {found.advice}")
+        if found_at(path / SEEDS_FILE) is Found.FILE:
+            raise RunError(
+                f"{path}: holds several runs of different seeds, and one is wanted here. Name it, such as {path / '1'}; "
+                "`predict`, `evaluate`, `score`, `explain` and `compare` take them all"
+            )
         found = found_at(path / "run.json")
         if found is Found.CLOSED:
             raise RunError(f"{path}: may not be read: {found}. Run: chmod -R u+rX {shlex.quote(str(path))}")
@@ -115,7 +142,7 @@ class RunFolder:
             raise RunError(f"{path}: not a run folder (it has no run.json). Name a folder that `seqloom train --out` wrote")
         facts = read_facts(path / "run.json")
         try:
-            recipe = parse_recipe(_verified(path, "recipe.yaml", facts), where=str(path / "recipe.yaml"))
+            recipe = parse_recipe(_verified(path, "recipe.yaml", facts), where=str(path / "recipe.yaml"), by_hand=False)
         except RecipeError as problem:
             raise RunError(f"{path}: its recipe cannot be read by this version of seqloom. {problem}") from problem
         return cls(path, recipe, facts)
@@ -129,6 +156,8 @@ class RunFolder:
         if found is Found.FOLDER:
             if found_at(path / "run.json") is Found.FILE:
                 return True
+            if found_at(path / SEEDS_FILE) is Found.FILE:
+                raise RunError(f"{path}: holds several runs of different seeds. Go on with --seeds, or choose another --out")
             with contextlib.suppress(OSError):
                 if not any(path.iterdir()):
                     return False
@@ -158,6 +187,25 @@ class RunFolder:
 
     # --- weights and checkpoints ------------------------------------------------------------------------------------
 
+    def save_start(self, weights: Arrays) -> None:
+        """Keep the weights that training starts with, so that it needs nothing but this folder."""
+        with writing(self.path):
+            replace_file(self.path / _START, sealed(weights, {}))
+
+    def load_start(self) -> dict[str, npt.NDArray[Any]] | None:
+        """The weights that training starts with; None if the recipe's seed draws them."""
+        if "start" not in self.facts:
+            return None
+        weights, facts = unsealed(self.path / _START, inside=self.path)
+        if digest(weights, facts) != self.facts["start"]["sha256"]:
+            raise RunError(f"{self.path / _START}: is not what this run was started with. Restore it from a copy")
+        return weights
+
+    @property
+    def kept(self) -> KeptWeights:
+        """The weights of other validations than the best one."""
+        return KeptWeights(self.path / "kept")
+
     def save_weights(self, weights: Arrays, facts: Mapping[str, str]) -> None:
         """Replace the best weights."""
         with writing(self.path):
@@ -172,7 +220,7 @@ class RunFolder:
                 f"{self.path}: has no weights yet: its training has not come to a validation. "
                 f"Go on with: seqloom train {recipe} --out {run}"
             )
-        return self._unsealed(path)
+        return unsealed(path, inside=self.path)
 
     @property
     def num_parameters(self) -> int:
@@ -203,6 +251,8 @@ class RunFolder:
         for other in base.iterdir():
             if other.is_dir() and not other.is_symlink() and other != folder:
                 shutil.rmtree(other, ignore_errors=True)
+        with contextlib.suppress(OSError):
+            (self.path / _START).unlink(missing_ok=True)
 
     def counters(self) -> dict[str, Any] | None:
         """The counters of the latest checkpoint; None before the first."""
@@ -219,7 +269,7 @@ class RunFolder:
                 read_regular(base / "latest", limit=LARGEST_DOCUMENT, inside=self.path), {"folder": str, "counters": str}
             )
             text = read_regular(base / latest["folder"] / "counters.json", limit=LARGEST_DOCUMENT, inside=base)
-            if sha256(text) != latest["counters"] or not _is_sealed(latest):
+            if sha256(text) != latest["counters"] or not is_sealed(latest):
                 raise ValueError("its counters do not match their hash")
             counters = parse_counters(text)
         except (OSError, ValueError) as problem:
@@ -235,17 +285,7 @@ class RunFolder:
         folder = self.path / "checkpoints" / latest["folder"]
         files = {name: folder / f"{name}.safetensors" for name in _CHECKPOINT_PARTS}
         wanted = {name: path for name, path in files.items() if name in _ALWAYS or found_at(path) is not Found.NOTHING}
-        return Checkpoint(counters=counters, **{name: self._unsealed(path)[0] for name, path in wanted.items()})
-
-    def _unsealed(self, path: Path) -> tuple[dict[str, npt.NDArray[Any]], dict[str, str]]:
-        try:
-            return read_sealed(path, inside=self.path)
-        except BrokenSealError as problem:
-            raise RunError(f"{path}: {problem}. Restore it from a copy") from problem
-        except (OSError, ValueError) as problem:
-            raise RunError(
-                f"{path}: is damaged or not a weights file ({problem}). Restore it from a copy, or train again"
-            ) from problem
+        return Checkpoint(counters=counters, **{name: unsealed(path, inside=self.path)[0] for name, path in wanted.items()})
 
     # --- records ----------------------------------------------------------------------------------------------------
 
@@ -305,6 +345,7 @@ class RunFolder:
                 for path in make_folder(self.path / "validation").glob("*.json"):
                     if path.stem.isdecimal() and int(path.stem) > step:
                         path.unlink()
+        self.kept.drop(kept for kept in self.kept.steps if kept > step)
 
     def write_validation(self, step: int, body: Mapping[str, Any]) -> None:
         """Keep the samples of a validation."""
@@ -320,6 +361,18 @@ class RunFolder:
         return self.path / name
 
 
+def _explain_taken(path: Path, problem: BaseException) -> None:
+    """Say why a folder cannot become a run, if it is for what stands at its place."""
+    match problem:
+        case OSError(errno=errno.ENOTEMPTY):
+            raise RunError(f"{path}: another process has just made this run. Choose another --out") from problem
+        case OSError(errno=errno.EBUSY):
+            raise RunError(
+                f"{path}: is the working folder or the root of a disk, which cannot become a run. "
+                f"Name a folder inside it, such as --out {path / 'run'}"
+            ) from problem
+
+
 def _lock(stream: IO[bytes], path: Path) -> None:
     try:
         fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -332,12 +385,6 @@ def _lock(stream: IO[bytes], path: Path) -> None:
     stream.truncate(0)
     stream.write(f"process {os.getpid()}".encode())
     stream.flush()
-
-
-def _is_sealed(latest: dict[str, Any]) -> bool:
-    """Whether what `latest` says is as it was written. Earlier versions wrote no hash of it."""
-    seal = latest.pop("sha256", None)
-    return (seal is None and "records" not in latest) or seal == seal_of(latest)
 
 
 def _verified(path: Path, name: str, facts: Mapping[str, Any]) -> str:

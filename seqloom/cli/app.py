@@ -2,7 +2,22 @@
 
 import typer
 
-from seqloom.cli import bench, check, compare, demo, evaluate, explain, plane, predict, recipes, report, sample, score, train
+from seqloom.cli import (
+    average,
+    bench,
+    check,
+    compare,
+    demo,
+    evaluate,
+    explain,
+    plane,
+    predict,
+    recipes,
+    report,
+    sample,
+    score,
+    train,
+)
 from seqloom.cli.help_text import Command
 
 EPILOG = (
@@ -30,6 +45,7 @@ app.command("sample", cls=Command)(sample.sample)
 app.command("explain", cls=Command)(explain.explain)
 app.command("plane", cls=Command)(plane.plane)
 app.command("report", cls=Command)(report.report)
+app.command("average", cls=Command)(average.average)
 app.command("compare", cls=Command)(compare.compare)
 app.command("check", cls=Command)(check.check)
 app.command("bench", cls=Command)(bench.bench)

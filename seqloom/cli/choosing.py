@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from seqloom.cli.options import parse_files, recognised
 from seqloom.errors import UsageError
+from seqloom.files import Found, found_at
 
 if TYPE_CHECKING:
     from seqloom.recipe import Recipe
@@ -28,6 +29,10 @@ class Asked:
     columns: str | None = None
     images: str | None = None
     settings: tuple[str, ...] = ()
+    start: Path | None = None
+    """A run to start from, whose recipe counts where none is named."""
+    begun: Path | None = None
+    """Where the training goes: a run that was begun there knows its recipe, also if the one it started from is gone."""
 
     @property
     def files(self) -> "Files | None":
@@ -58,8 +63,34 @@ def choose_recipe(asked: Asked) -> "Recipe":
     return _of_recipe(asked.recipe or "", asked)
 
 
+def _base(asked: Asked) -> "Recipe | None":
+    """The recipe that data is given for: the named one, or that of the run to start from; None if there is neither."""
+    from seqloom.cli.recipes import find_recipe
+    from seqloom.recipe import read_recipe
+
+    if asked.recipe is not None:
+        return read_recipe(find_recipe(asked.recipe), asked.settings)
+    return None if asked.start is None else _recipe_of_start(asked.start, asked)
+
+
+def _recipe_of_start(start: Path, asked: Asked) -> "Recipe":
+    from seqloom.runs import RunFolder
+
+    there = asked.begun is not None and found_at(asked.begun / "run.json") is Found.FILE
+    begun = RunFolder.open(asked.begun) if asked.begun is not None and there else None
+    if begun is not None and begun.facts.get("start", {}).get("run") == str(start.resolve()):
+        return begun.recipe
+    other = RunFolder.open(start).recipe
+    if other.is_language_model != bool(asked.text):
+        kind, option = ("is a language model", "--text") if other.is_language_model else ("reads a source", "--pairs")
+        raise UsageError(f"{start}: its model {kind}, so the data to go on with has to be given as {option}")
+    return other
+
+
 def _require_own_options(asked: Asked) -> None:
     """Refuse options that have nothing to act on."""
+    if asked.start is not None and asked.recipe is None and (asked.lines or asked.vocabulary is not None):
+        raise UsageError("train: --lines and --vocabulary are said by the run that --from names. Leave them out")
     if not asked.text and (asked.lines or asked.vocabulary is not None):
         raise UsageError("train: --lines and --vocabulary go with --text; a recipe says it in `data`")
     if asked.text and asked.columns is not None:
@@ -102,18 +133,17 @@ def _require_no_data(name: str) -> None:
 
 def _for_text(asked: Asked) -> "Recipe":
     from seqloom.cli.own_data import with_text
-    from seqloom.cli.recipes import find_recipe
     from seqloom.data.defaults import recipe_for_text
-    from seqloom.recipe import read_recipe
     from seqloom.runs import RunFolder
 
     vocabulary = asked.vocabulary
     if vocabulary is not None:
         RunFolder.open(vocabulary)  # refuses what is not a run
     file = str((vocabulary / "tokenizers" / "target.json").resolve()) if vocabulary is not None else None
-    if asked.recipe is not None:
+    base = _base(asked)
+    if base is not None:
         return with_text(
-            read_recipe(find_recipe(asked.recipe), asked.settings),
+            base,
             asked.text,
             validation=asked.validation,
             test=asked.test,
@@ -133,14 +163,13 @@ def _for_text(asked: Asked) -> "Recipe":
 
 def _for_pairs(asked: Asked, files: "Files") -> "Recipe":
     from seqloom.cli.own_data import with_pairs
-    from seqloom.cli.recipes import find_recipe
     from seqloom.data.defaults import recipe_for
     from seqloom.data.image_defaults import recipe_for_images
-    from seqloom.recipe import read_recipe
 
-    if asked.recipe is not None:
+    base = _base(asked)
+    if base is not None:
         return with_pairs(
-            read_recipe(find_recipe(asked.recipe), asked.settings),
+            base,
             files,
             validation=asked.validation,
             test=asked.test,

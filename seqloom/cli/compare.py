@@ -13,13 +13,14 @@ if TYPE_CHECKING:
 
 
 def compare(
-    runs: Annotated[list[str], typer.Argument(metavar="RUN...", help="Run folders.")],
+    runs: Annotated[list[str], typer.Argument(metavar="RUN...", help="Run folders, or folders of several seeds.")],
     json: Json = False,
 ) -> None:
     """Put runs side by side: figures, size, time, recipes.
 
     Example:
         seqloom compare runs/gru runs/lstm
+        seqloom compare runs/five
 
     Figures are of the validation at each run's best step; they compare only where the data is the same. Then follows
     where the recipes differ.
@@ -27,8 +28,9 @@ def compare(
     from seqloom.metrics import HIGHER_IS_BETTER
     from seqloom.recipe import differences
     from seqloom.runs import RunFolder
+    from seqloom.seeds import runs_at
 
-    opened = [RunFolder.open(Path(run)) for run in runs]
+    opened = [RunFolder.open(one) for run in runs for one in runs_at(Path(run))]
     bests = [_best_validation(run) for run in opened]
     names = [name for name in HIGHER_IS_BETTER if name == "loss" or any(name in best for best in bests)]
     rows = [_facts(run, best, names) for run, best in zip(opened, bests, strict=True)]

@@ -119,7 +119,7 @@ def split_places(places: list[str]) -> tuple[list[str], list[str]]:
     """The runs, one or several, and what is named after them."""
     count = next((number for number, place in enumerate(places) if number and not _is_folder(place)), len(places))
     for place in places[1:count]:
-        if found_at(Path(place) / "run.json") is Found.NOTHING:
+        if all(found_at(Path(place) / name) is Found.NOTHING for name in ("run.json", "seeds.json")):
             raise DataError(f"{place}: expected a file to read or a run folder, found another folder. Name the files in it")
     return places[:count], places[count:]
 

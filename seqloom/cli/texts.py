@@ -26,10 +26,11 @@ _MARKED = ((0.02, "bold red"), (0.10, "yellow"))
 
 
 def is_text_run(run: str) -> bool:
-    """Whether a run holds a language model; its weights are not read."""
+    """Whether a run, or each of a folder of seeds, holds a language model; its weights are not read."""
     from seqloom.runs import RunFolder
+    from seqloom.seeds import runs_at
 
-    return RunFolder.open(Path(run)).recipe.is_language_model
+    return RunFolder.open(runs_at(Path(run))[0]).recipe.is_language_model
 
 
 def score_text(

@@ -10,6 +10,7 @@ from seqloom.cli.options import ColumnsOption, ImagesOption, Json, next_commands
 
 if TYPE_CHECKING:
     from seqloom.recipe import Recipe
+    from seqloom.training.session import Outcome
 
 
 def train(
@@ -57,6 +58,14 @@ def train(
         float | None,
         typer.Option("--minutes", metavar="N", help="Train so long: as many updates as fit, and a schedule that ends on time."),
     ] = None,
+    start: Annotated[
+        Path | None,
+        typer.Option("--from", metavar="RUN", help="Start with the weights of this run; with data alone, take its recipe too."),
+    ] = None,
+    seeds: Annotated[
+        int | None,
+        typer.Option("--seeds", metavar="N", min=1, help="Train N models, seed, seed + 1, ..., into --out/1, --out/2, ..."),
+    ] = None,
     json: Json = False,
 ) -> None:
     """Train a model, from a recipe or straight from pairs or text.
@@ -72,12 +81,16 @@ def train(
         seqloom train --pairs table.tsv --columns image=1,question=2,target=3 --out runs/questions
         seqloom train --pairs words.tsv --minutes 15 --out runs/words
         seqloom train --text book.txt --out runs/book
+        seqloom train dates --seeds 5 --out runs/five
+        seqloom train --pairs more.tsv --from runs/words --out runs/tuned
 
     Without --columns, a header or the content of the columns tells what is what; it is said before training begins, and asked
     where it cannot be told. Targets of which there are few become classes.
 
     Ctrl-C saves, and what is there can be tried; the same command goes on from there, and ends with the same weights as if it
     had never stopped. --minutes times a few updates when a run begins, and writes into its recipe how many there will be.
+    Several seeds are trained one after the other, each for so long; `predict`, `evaluate` and `score` let them vote if given
+    the folder above them.
     """
     require_torch("Training")
     chosen = choose_recipe(
@@ -94,45 +107,58 @@ def train(
             columns=columns,
             images=images,
             settings=tuple(settings or ()),
+            start=start,
+            begun=out if seeds is None else out / "1",
         )
     )
 
     from seqloom.data.reasons import reasons
     from seqloom.training.display import open_display
     from seqloom.training.session import train as train_recipe
+    from seqloom.training.starting import Start
 
     display = open_display()
     try:
-        if recipe is None:
+        if recipe is None and start is None:
             display.say(f"chosen for this data: {reasons(chosen, timed=minutes is not None)}")
-        outcome = train_recipe(chosen, out, display=display, minutes=minutes)
+        wish = Start(start, keeps_vocabularies=recipe is None) if start is not None else None
+        outcome = train_recipe(chosen, out, display=display, minutes=minutes, seeds=seeds, start=wish)
     finally:
         display.closed()
     if json:
-        print_json(
-            {
-                "run": str(outcome.path),
-                "step": outcome.step,
-                "seconds": round(outcome.seconds, 2),
-                "finished": outcome.finished,
-                "metric": outcome.metric,
-                "best": None if outcome.best != outcome.best else outcome.best,
-            }
-        )
+        print_json(_as_json(outcome))
     if not outcome.finished:
+        last = outcome.members[-1] if outcome.members else outcome
         display.say(
-            f"stopped at step {outcome.step:,}; everything is saved. Go on with the same command, or try what there is:\n"
-            + next_commands(_next_commands(chosen, outcome.path)[:1])
+            f"stopped at step {last.step:,}; everything is saved. Go on with the same command, or try what there is:\n"
+            + next_commands(_next_commands(chosen, last)[:1])
         )
         raise typer.Exit(130)
     display.say(
         f"done: {outcome.path}, best {outcome.metric} {outcome.best:.4g}, {outcome.seconds:.0f} s of training. Next:\n"
-        + next_commands(_next_commands(chosen, outcome.path))
+        + next_commands(_next_commands(chosen, outcome))
     )
 
 
-def _next_commands(recipe: "Recipe", run: Path) -> list[str]:
-    """What one does with a run of this recipe."""
+def _as_json(outcome: "Outcome") -> dict[str, object]:
+    body: dict[str, object] = {
+        "run": str(outcome.path),
+        "step": outcome.step,
+        "seconds": round(outcome.seconds, 2),
+        "finished": outcome.finished,
+        "metric": outcome.metric,
+        "best": None if outcome.best != outcome.best else outcome.best,
+    }
+    return {**body, "members": [_as_json(one) for one in outcome.members]} if outcome.members else body
+
+
+def _next_commands(recipe: "Recipe", outcome: "Outcome") -> list[str]:
+    """What one does with a run of this recipe, or with several."""
+    run = outcome.path
+    if outcome.members and recipe.is_language_model:
+        return [f"compare {run}", f"score {outcome.members[0].path} FILE"]
+    if outcome.members:
+        return [f'predict {run} "some text"', f"evaluate {run}", f"compare {run}"]
     if recipe.is_language_model:
         return [f"sample {run}", f"score {run} FILE", f"report {run}"]
     if recipe.data.file_sources and len(recipe.data.sources) == 1:

@@ -19,15 +19,22 @@ SPLITS: tuple[SplitName, ...] = ("train", "validation", "test")
 
 @dataclass(frozen=True)
 class Corpus:
-    """Where examples come from. `examples` streams a split anew at every call; nothing is held in memory."""
+    """Where examples come from. `examples` streams a split anew at every call; nothing is held in memory.
+
+    seed: decides what is left to chance, unless the data section has a seed of its own.
+    """
 
     data: sections.Data
     seed: int
 
+    @property
+    def _seed(self) -> int:
+        return self.seed if self.data.seed is None else self.data.seed
+
     def examples(self, split: SplitName) -> Iterator[Example]:
         """All examples of a split, in the order of their files."""
         if self.data.builtin is not None:
-            return _builtin(self.data.builtin, split, self.seed)
+            return _builtin(self.data.builtin, split, self._seed)
         own: sections.Files | None = getattr(self.data, split)
         if split != "train" and own is not None:
             return self._read(own)
@@ -63,7 +70,7 @@ class Corpus:
         facts = [[str(path.resolve()), path.stat().st_size, path.stat().st_mtime_ns] for path in self._existing_files()]
         return _digest(
             json.dumps(
-                [facts, self.data.model_dump(mode="json", exclude={"maximum_input"}), self.seed, _builtin_version(self.data)]
+                [facts, self.data.model_dump(mode="json", exclude={"maximum_input"}), self._seed, _builtin_version(self.data)]
             )
         )
 
@@ -108,7 +115,7 @@ class Corpus:
         if self.data.text == "stream":
             yield from self._cut(self.data.train)
             return
-        split_of = splitter(self.seed, self._shares())
+        split_of = splitter(self._seed, self._shares())
         sides = self._deciding_sides
         for example in self._read(self.data.train):
             yield split_of("\t".join([example.sources[side] for side in sides]) if sides else example.target or ""), example

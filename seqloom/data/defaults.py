@@ -183,7 +183,7 @@ def recipe_for_text(
             "stretch": stretch,
             "learning_rate": 2e-3,
             "schedule": {"kind": "cosine", "warmup": min(100, round(epochs * updates / 10)), "final": 0.02},
-            "averaging": {"decay": 0.995},
+            "ema": {"decay": 0.995},
             "validation": {"metric": "loss", "patience": 5},
         },
         "search": {"kind": "sample", "length_factor": 0.0, "length_extra": 500},

@@ -125,18 +125,25 @@ class Prepared:
         """How many symbols of training targets are not in the vocabulary."""
         return self.splits["train"].unknown if "train" in self.splits else 0
 
+    @property
+    def sizes(self) -> dict[str, int]:
+        """How many symbols each vocabulary has, by name."""
+        return {name: vocabulary.size for name, vocabulary in self.vocabularies.items()}
+
 
 def prepare(
     corpus: Corpus,
     progress: Progress = lambda what, count: None,
     *,
     vocabularies: Mapping[str, Vocabulary] | None = None,
+    grow: bool = False,
     frontends: Mapping[str, Frontend] | None = None,
     tell_apart: bool = False,
 ) -> Prepared:
     """Open the prepared form of a corpus, making it first if its files or the way they are read have changed.
 
     vocabularies: those of a run that goes on. Building them anew would not do: no two trainings of unigram pieces agree.
+    grow: they are those of another run, and take in what this corpus has and they lack.
     frontends: what makes arrays of the sources that are files, by the source's name. tell_apart: unknown symbols of a source
     have ids of their own, and so have they in its target: for models that copy.
     """
@@ -144,11 +151,11 @@ def prepare(
     folder = base / f"{stamp}-{_VERSION}"
     try:
         if vocabularies is not None:
-            if _is_there(folder, corpus) and _same(vocabularies, (opened := _open(folder)).vocabularies):
+            if not grow and _is_there(folder, corpus) and _same(vocabularies, (opened := _open(folder)).vocabularies):
                 return _with_media(opened, folder, corpus, frontends or {}, progress)
-            folder = base / f"{stamp}-{_key(vocabularies)}-{_VERSION}"
+            folder = base / f"{stamp}-{_key(vocabularies)}{'-grown' if grow else ''}-{_VERSION}"
         if not _is_there(folder, corpus):
-            _make(corpus, folder, vocabularies, progress, tell_apart=tell_apart)
+            _make(corpus, folder, vocabularies, progress, grow=grow, tell_apart=tell_apart)
         return _with_media(_open(folder), folder, corpus, frontends or {}, progress)
     except OSError as problem:
         raise WriteError(
@@ -167,7 +174,7 @@ def _key(vocabularies: Mapping[str, Vocabulary]) -> str:
 
 
 def _make(
-    corpus: Corpus, folder: Path, given: Mapping[str, Vocabulary] | None, progress: Progress, *, tell_apart: bool
+    corpus: Corpus, folder: Path, given: Mapping[str, Vocabulary] | None, progress: Progress, *, grow: bool, tell_apart: bool
 ) -> None:
     """Write into a folder beside the final one and rename it, so that a kill leaves nothing half-made under the final name."""
     folder.parent.mkdir(parents=True, exist_ok=True)
@@ -177,7 +184,7 @@ def _make(
     draft = Path(tempfile.mkdtemp(dir=folder.parent, prefix="draft-"))
     try:
         fingerprint = corpus.fingerprint()
-        with closing(Spool(corpus, draft / "spool", given or _from_files(corpus))) as spool:
+        with closing(Spool(corpus, draft / "spool", given or _from_files(corpus), grow=grow)) as spool:
             spool.read(progress)
             fingerprint = _with_contents(fingerprint, spool.media)
             for name, side in spool.media.items():

@@ -287,12 +287,16 @@ class _Columns:
 
 
 class Spool:
-    """All examples of a corpus, read once into a folder. given: vocabularies by name that are there already, so not built."""
+    """All examples of a corpus, read once into a folder. given: vocabularies by name that are there already, so not built.
 
-    def __init__(self, corpus: Corpus, folder: Path, given: Mapping[str, Vocabulary]) -> None:
+    grow: the given ones take in what the training split has and they lack.
+    """
+
+    def __init__(self, corpus: Corpus, folder: Path, given: Mapping[str, Vocabulary], *, grow: bool = False) -> None:
         folder.mkdir()
         self._corpus = corpus
         self._given = given
+        self._grow = grow
         self._builders: dict[str, VocabularyBuilder] = {}
         self.sides: dict[str, AnySide] = {name: self._side(name, folder / name) for name in corpus.data.sides}
         self._features: set[str] = set()
@@ -305,11 +309,9 @@ class Spool:
                 return SpooledVectors(folder, size)
             case sections.FileSource() as source:
                 return SpooledMedia(folder, source)
-        if name in self._given:
-            return SpooledSide(folder, by_words=self._given[name].by_words, builder=None, sample=0)
         wanted, section = data.vocabularies, data.vocabulary_of(name)
-        if isinstance(section, sections.VocabularyFile):
-            raise TypeError(section)  # it is among the given ones
+        if isinstance(section, sections.VocabularyFile) or (name in self._given and not self._grow):
+            return SpooledSide(folder, by_words=self._given[name].by_words, builder=None, sample=0)
         shared = wanted.shared and name == TARGET
         self._builders[name] = self._builders[data.text_sources[0]] if shared else VocabularyBuilder(section)
         return SpooledSide(
@@ -365,10 +367,13 @@ class Spool:
         found: dict[str, Vocabulary] = dict(self._given)
         first = self._corpus.data.symbol_sides[0]
         for name, builder in self._builders.items():
+            features = sorted(self._features) if name == first != TARGET else []
             if name == TARGET and builder is self._builders.get(first) and first != TARGET:
                 found[name] = found[first]
+            elif name in self._given:
+                found[name] = self._given[name].grown(builder.beyond(self._given[name]), features)
             else:
-                found[name] = builder.build().with_features(sorted(self._features) if name == first != TARGET else ())
+                found[name] = builder.build().with_features(features)
         return {name: found[name] for name in self._corpus.data.symbol_sides}
 
     def encoders(self, vocabularies: Mapping[str, Vocabulary]) -> dict[str, AnyEncoder]:

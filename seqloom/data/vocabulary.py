@@ -149,6 +149,23 @@ class Vocabulary:
         return isinstance(self._tokenizer.model, models.WordLevel)
 
     @property
+    def stored(self) -> tuple[str, ...]:
+        """Every symbol of texts as the vocabulary stores it, in the order of ids; features come after them."""
+        return tuple(str(self._tokenizer.id_to_token(one)) for one in range(self._text_size))
+
+    def grown(self, symbols: Sequence[str], features: Sequence[str] = ()) -> "Vocabulary":
+        """The same symbols with the same ids, and further ones after them, given as they are stored; and further features."""
+        body = json.loads(self._tokenizer.to_str())
+        pieces = body["model"]["vocab"]
+        if isinstance(pieces, dict):
+            pieces |= {symbol: self._text_size + number for number, symbol in enumerate(symbols)}
+        else:  # with log-probabilities: a new one is as rare as the rarest
+            pieces += [[symbol, min(value for _, value in pieces)] for symbol in symbols]
+        new = [feature for feature in features if feature not in self.features]
+        tokenizer = Tokenizer.from_str(json.dumps(body))
+        return Vocabulary(tokenizer, begin_end=self._begin_end, features=[*self.features, *new])
+
+    @property
     def feature_ids(self) -> tuple[int, ...]:
         """The ids of the features: symbols that are read, never written."""
         return tuple(self._feature_ids.values())
@@ -348,6 +365,23 @@ class VocabularyBuilder:
         tokenizer.decoder = _decoder(section)
         return Vocabulary(tokenizer, begin_end=section.begin_end)
 
+    def beyond(self, vocabulary: Vocabulary) -> list[str]:
+        """The symbols that this would collect and another vocabulary lacks, as it would store them.
+
+        Learnt pieces are made of characters, so that a vocabulary of such lacks those that it has no characters for.
+        """
+        section = self._section
+        if isinstance(section, sections.Bpe | sections.Unigram):
+            letters: Counter[str] = Counter()
+            for piece, count in self._counts.items():
+                for letter in piece:
+                    letters[letter] += count
+            wanted = sorted(letters, key=lambda letter: (-letters[letter], letter))
+        else:
+            wanted = _frequent(section, self._counts)
+        known = set(vocabulary.stored)
+        return [symbol for symbol in wanted if symbol not in known]
+
     def _pieces(self, text: str) -> Iterable[str]:
         """What the splitter cuts a text into."""
         normalised = self._normaliser.normalize_str(text)
@@ -359,12 +393,18 @@ class VocabularyBuilder:
 def _collected(
     section: sections.Characters | sections.Words | sections.Symbols | sections.Whole, counts: Mapping[str, int]
 ) -> models.WordLevel:
-    """The pieces themselves as symbols, the most frequent first; pieces of one count in the order of their code points."""
+    """The pieces themselves as symbols."""
+    pieces = [*SPECIALS, *_frequent(section, counts)]
+    return models.WordLevel({piece: number for number, piece in enumerate(pieces)}, unk_token=_UNKNOWN_NAME)
+
+
+def _frequent(
+    section: sections.Characters | sections.Words | sections.Symbols | sections.Whole, counts: Mapping[str, int]
+) -> list[str]:
+    """The pieces that become symbols, the most frequent first; pieces of one count in the order of their code points."""
     frequent = [piece for piece, count in counts.items() if count >= section.minimum_count]
     frequent.sort(key=lambda piece: (-counts[piece], piece))
-    if isinstance(section, sections.Words | sections.Symbols):
-        frequent = frequent[: section.size]
-    return models.WordLevel({piece: number for number, piece in enumerate([*SPECIALS, *frequent])}, unk_token=_UNKNOWN_NAME)
+    return frequent[: section.size] if isinstance(section, sections.Words | sections.Symbols) else frequent
 
 
 def _learnt(section: sections.Bpe | sections.Unigram, counts: Mapping[str, int]) -> Tokenizer:

@@ -38,13 +38,13 @@ def weight_arrays(model: EncoderDecoder) -> Arrays:
 
 def load_weight_arrays(model: EncoderDecoder, arrays: Mapping[str, npt.NDArray[Any]], *, where: str) -> None:
     """Put weights into a model of the same recipe; `where` names their file in errors."""
-    _require_fitting(model, arrays, where=where)
+    require_fitting(model, arrays, where=where)
     with torch.no_grad():
         for name, parameter in model.named_parameters():
             parameter.copy_(torch.from_numpy(arrays[name]))
 
 
-def _require_fitting(model: EncoderDecoder, arrays: Mapping[str, npt.NDArray[Any]], *, where: str) -> None:
+def require_fitting(model: EncoderDecoder, arrays: Mapping[str, npt.NDArray[Any]], *, where: str) -> None:
     """Refuse weights that are not those of a model."""
     shapes = {name: tuple(parameter.shape) for name, parameter in model.named_parameters()}
     if shapes.keys() != arrays.keys():
@@ -86,7 +86,7 @@ def restored_model(
     # the device takes torch a second, so it is asked only if a setting is larger than all weights.
     if _largest(recipe.model.model_dump()) > max((size for array in arrays.values() for size in array.shape), default=0):
         with torch.device("meta"):
-            _require_fitting(build_model(recipe, vocabulary_sizes, fresh=False), arrays, where=where)
+            require_fitting(build_model(recipe, vocabulary_sizes, fresh=False), arrays, where=where)
     model = build_model(recipe, vocabulary_sizes, fresh=False)
     load_weight_arrays(model, arrays, where=where)
     return model.to(recipe.device if available_devices().get(recipe.device) else choose_device("auto"))

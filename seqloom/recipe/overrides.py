@@ -6,7 +6,8 @@ from typing import Any
 from seqloom.errors import RecipeError
 from seqloom.recipe.documents import Document
 from seqloom.recipe.problems import Origins
-from seqloom.recipe.schema import ROOT, Place, Slot, dotted, slots_of
+from seqloom.recipe.renamed import advise, current
+from seqloom.recipe.schema import ROOT, Place, Slot, dotted, homes, slots_of
 
 
 def override(data: dict[str, Any], overrides: Sequence[str]) -> tuple[Place, ...]:
@@ -31,7 +32,20 @@ def _parse_override(override: str) -> tuple[tuple[str, ...], Any]:
         raise RecipeError(f"--set {override}: expected key.key=value, as in training.epochs=3.")
     if not text.strip():
         raise RecipeError(f"--set {override}: expected a value after `=`. Write `null` for none, or `''` for empty text.")
-    return place, Document(f"--set {override}").read(text)
+    now = current(place)
+    if now != place:
+        advise("--set", [place])
+    return _with_name_joined(tuple(map(str, now))), Document(f"--set {override}").read(text)
+
+
+def _with_name_joined(place: tuple[str, ...]) -> tuple[str, ...]:
+    """A place in which a name that a person chose is one key, dots and all, if what it has is no section."""
+    for home in homes():
+        depth = len(home.place)
+        free = any(slot.named is not None and not slot.named.sections for slot in home.slots)
+        if free and home.place == place[:depth] and len(place) > depth:
+            return (*place[:depth], ".".join(place[depth:]))
+    return place
 
 
 def _inner(value: object, override: str, place: Place) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from seqloom.errors import RecipeError
 from seqloom.recipe.documents import HALF_PAIR, Document, has_half_pair, kind_of_value, read_text
 from seqloom.recipe.overrides import drop_keys_of_other_kinds, override
 from seqloom.recipe.problems import Origins, problems_of, report
+from seqloom.recipe.renamed import advise, current, rename_old_keys
 from seqloom.recipe.schema import ROOT, Slot, listed, slots_of
 from seqloom.recipe.sections import Recipe, Section
 
@@ -20,21 +21,30 @@ def read_recipe(path: str | os.PathLike[str], overrides: Sequence[str] = ()) -> 
     return parse_recipe(read_text(Path(path)), where=os.fspath(path), overrides=overrides)
 
 
-def parse_recipe(text: str, *, where: str = "recipe", overrides: Sequence[str] = ()) -> Recipe:
-    """Read a recipe from YAML text; `where` is what messages call it."""
+def parse_recipe(text: str, *, where: str = "recipe", overrides: Sequence[str] = (), by_hand: bool = True) -> Recipe:
+    """Read a recipe from YAML text; `where` is what messages call it.
+
+    by_hand: a person wrote it, who may want to know of keys that have other names now.
+    """
     document = Document(where)
     data = document.read(text)
     if data is None:
         raise RecipeError(f"{where}: expected a recipe, but there is nothing in it. Begin with `data: {{train: pairs.tsv}}`.")
     if not isinstance(data, dict):
         raise RecipeError(f"{where}: expected a recipe with the keys {listed(slots_of(Recipe))}; got {kind_of_value(data)}.")
+    old = rename_old_keys(data)
+    if by_hand:
+        advise(where, old)
     changed = override(data, overrides)
-    return _validated(data, Origins(where, document.lines, changed))
+    lines = {current(place) if current(place) not in document.lines else place: at for place, at in document.lines.items()}
+    return _validated(data, Origins(where, lines, changed))
 
 
 def recipe_from(mapping: Mapping[str, object]) -> Recipe:
     """Make a recipe from plain Python data, with the same defaults, checks and messages as from YAML."""
-    return _validated(_plain(mapping), Origins())
+    data = _plain(mapping)
+    advise(None, rename_old_keys(data))
+    return _validated(data, Origins())
 
 
 def _validated(data: Any, origins: Origins) -> Recipe:

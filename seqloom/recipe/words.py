@@ -243,7 +243,7 @@ def _attention(section: Attention) -> str:
 def _loss(recipe: Recipe) -> str:
     training, bridge = recipe.training, recipe.model.bridge
     smoothing = f"labels smoothed by {training.label_smoothing:g}" if training.label_smoothing else ""
-    entropy = f"cross-entropy of the target's symbols, averaged over {training.average}"
+    entropy = f"cross-entropy of the target's symbols, averaged over {training.loss_per}"
     drawn = "" if training.sampled_softmax is None else f"over a batch's labels and {training.sampled_softmax} symbols drawn"
     return _joined(entropy, smoothing, drawn, *(_looking(bridge) if isinstance(bridge, AttentionBridge) else []))
 
@@ -263,13 +263,15 @@ def _looking(bridge: AttentionBridge) -> list[str]:
 def _algorithm(recipe: Recipe) -> str:
     training = recipe.training
     clip = f"gradients clipped at {training.clip:g}" if training.clip is not None else ""
-    averaging = "" if training.averaging is None else f"weights averaged with a decay of {training.averaging.decay:g}"
+    ema = "" if training.ema is None else f"weights averaged with a decay of {training.ema.decay:g}"
+    rates = ", ".join(f"{part} {f'at {rate:g} times that' if rate else 'as it is'}" for part, rate in training.rates.items())
     steps = f", at most {training.steps} steps" if training.steps is not None else ""
     return _joined(
         f"{training.optimiser.kind} at a learning rate of {training.learning_rate:g} ({training.schedule.kind})",
+        rates,
         clip,
         _batches(recipe),
-        averaging,
+        ema,
         _counted(training.epochs, "epoch") + steps,
     )
 

@@ -25,6 +25,7 @@ from seqloom.recipe.sections import Plateau, Recipe
 from seqloom.runs import Checkpoint, RunFolder
 from seqloom.training.display import Display, StepReport
 from seqloom.training.journal import Journal
+from seqloom.training.keeping import keep, tidy
 from seqloom.training.machine import Precision
 from seqloom.training.optimisation import (
     Average,
@@ -78,8 +79,8 @@ def fit(
     training = recipe.training
     plans = build_plans(split, recipe)
     total = min(training.steps or 10**12, training.epochs * plans.steps_per_epoch)
-    optimiser = build_optimiser(training.optimiser, model, training.learning_rate)
-    average = Average(model, training.averaging.decay) if training.averaging is not None else None
+    optimiser = build_optimiser(training.optimiser, model, training.learning_rate, training.rates)
+    average = Average(model, training.ema.decay) if training.ema is not None else None
     progress, carried = _resume(model, optimiser, average, run)
     journal = Journal(run, tensorboard=training.tensorboard, from_step=progress.step)
     saved = began = time.monotonic()
@@ -114,12 +115,13 @@ def fit(
                     _take_in(judgement, progress, recipe, model, run)
                 progress.seconds = before + time.monotonic() - began
                 progress.finished = _reason_to_end(progress, recipe, last=last)
-                _record(judgement, progress, run, journal)
+                record_validation(judgement, progress, run, journal)
                 display.validated(progress.step, judgement, best=progress.best_step == progress.step)
             elif stopping and not progress.best_step:  # something to look at; the first validation replaces it
                 with average.in_place() if average is not None else nullcontext():
                     run.save_weights(weight_arrays(model), {"step": str(progress.step), "metric": "none", "value": "nan"})
             _save(model, optimiser, average, carried, progress, run)
+            tidy(run)
             saved, saved_step = time.monotonic(), progress.step
         if stopping:
             break
@@ -140,7 +142,7 @@ def update(
 
     The loss is divided by the count of all batches together, so that accumulation follows the trajectory of one large batch.
     """
-    count = max(sum(_count(batch, recipe.training.average) for batch in batches), 1e-9)
+    count = max(sum(_count(batch, recipe.training.loss_per) for batch in batches), 1e-9)
     optimiser.zero_grad(set_to_none=True)
     total = 0.0
     for part, batch in enumerate(batches):
@@ -163,9 +165,9 @@ def _goes_on(batch: Batch) -> bool:
     return isinstance(batch, StreamBatch) and not batch.fresh
 
 
-def _count(batch: Batch, average: str) -> float:
+def _count(batch: Batch, loss_per: str) -> float:
     """What a batch's loss is averaged over (L3): its symbols, or its sequences; each counts by its example's weight."""
-    per_example = batch.labels.lengths if average == "tokens" else np.ones(len(batch.weights))
+    per_example = batch.labels.lengths if loss_per == "tokens" else np.ones(len(batch.weights))
     return float((batch.weights * per_example).sum())
 
 
@@ -213,6 +215,8 @@ def _take_in(judgement: Judgement, progress: Progress, recipe: Recipe, model: En
     """Note whether this validation is the best so far, and keep the weights if it is."""
     metric = recipe.training.validation.metric
     value = judgement.values[metric]
+    if recipe.training.keep is not None:
+        keep(run, progress.step, weight_arrays(model), value)
     if better(metric, value, progress.best):
         progress.best, progress.best_step = value, progress.step
         progress.stale = progress.plateau_stale = 0
@@ -226,7 +230,8 @@ def _take_in(judgement: Judgement, progress: Progress, recipe: Recipe, model: En
         progress.plateau_stale = 0
 
 
-def _record(judgement: Judgement, progress: Progress, run: RunFolder, journal: Journal) -> None:
+def record_validation(judgement: Judgement, progress: Progress, run: RunFolder, journal: Journal) -> None:
+    """Write down how the model was judged."""
     run.write_validation(progress.step, judgement.as_json())
     record = {"kind": "validation", "step": progress.step, "seconds": round(progress.seconds, 2), **judgement.values}
     journal.append({**record, "shuffled_loss": judgement.shuffled_loss, "uses_source": judgement.uses_source})
@@ -267,6 +272,7 @@ def _resume(
         if checkpoint.carried:
             carried = restored_state(model, checkpoint.carried)
     run.cut_back(step)
+    tidy(run)
     return progress, carried
 
 

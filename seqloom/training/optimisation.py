@@ -10,20 +10,38 @@ import torch
 from torch import nn
 
 from seqloom.recipe import sections
+from seqloom.training.parts import factors_of
 
 
-def build_optimiser(section: sections.Optimiser, model: nn.Module, learning_rate: float) -> torch.optim.Optimizer:
-    """The optimiser that a recipe names, over all parameters of a model."""
-    parameters = list(model.parameters())
+def build_optimiser(
+    section: sections.Optimiser, model: nn.Module, learning_rate: float, rates: Mapping[str, float] | None = None
+) -> torch.optim.Optimizer:
+    """The optimiser that a recipe names, over all parameters of a model.
+
+    rates: factors of the learning rate by parts of the model; a part whose factor is 0 asks for no gradients from now on.
+    """
+    groups = _groups(model, rates or {})
     match section:
         case sections.Adam(betas=betas, epsilon=epsilon):
-            return torch.optim.Adam(parameters, lr=learning_rate, betas=betas, eps=epsilon, fused=True)
+            return torch.optim.Adam(groups, lr=learning_rate, betas=betas, eps=epsilon, fused=True)
         case sections.AdamW(betas=betas, epsilon=epsilon, weight_decay=decay):
-            return torch.optim.AdamW(parameters, lr=learning_rate, betas=betas, eps=epsilon, weight_decay=decay, fused=True)
+            return torch.optim.AdamW(groups, lr=learning_rate, betas=betas, eps=epsilon, weight_decay=decay, fused=True)
         case sections.Sgd(momentum=momentum, weight_decay=decay):
-            return torch.optim.SGD(parameters, lr=learning_rate, momentum=momentum, weight_decay=decay, fused=True)
+            return torch.optim.SGD(groups, lr=learning_rate, momentum=momentum, weight_decay=decay, fused=True)
         case _:
             assert_never(section)
+
+
+def _groups(model: nn.Module, rates: Mapping[str, float]) -> list[dict[str, Any]]:
+    """The parameters that learn, those of one factor together."""
+    parameters = dict(model.named_parameters())
+    groups: dict[float, list[nn.Parameter]] = {}
+    for name, factor in factors_of(parameters, rates).items():
+        # Without gradients a frozen part costs nothing, and has no share in what is clipped.
+        parameters[name].requires_grad_(factor > 0)
+        if factor > 0:
+            groups.setdefault(factor, []).append(parameters[name])
+    return [{"params": learning, "factor": factor} for factor, learning in groups.items()]
 
 
 class Average:
@@ -90,9 +108,9 @@ def learning_rate_factor(section: sections.Schedule, step: int, total: int, redu
 
 
 def set_learning_rate(optimiser: torch.optim.Optimizer, value: float) -> None:
-    """Use a learning rate from now on."""
+    """Use a learning rate from now on, in each part of the model times its factor."""
     for group in optimiser.param_groups:
-        group["lr"] = value
+        group["lr"] = value * group["factor"]
 
 
 def optimiser_arrays(optimiser: torch.optim.Optimizer, model: nn.Module) -> dict[str, npt.NDArray[Any]]:

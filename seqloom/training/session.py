@@ -1,10 +1,11 @@
 """From a recipe to a finished run: prepare the data, open or make the run folder, train, write the model card."""
 
+import math
 import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
@@ -17,19 +18,24 @@ from seqloom.data.examples import Example, grouped
 from seqloom.data.media import Frontend
 from seqloom.data.media_store import StoredFrontend
 from seqloom.data.prepared import TARGET, Prepared, PreparedSplit, prepare
+from seqloom.data.vocabulary import Vocabulary
 from seqloom.errors import DataError, RecipeError, RunError, UsageError
 from seqloom.inputs import Reader
-from seqloom.metrics import NotComputedError, absence, silence
+from seqloom.metrics import NotComputedError, absence, better, silence
 from seqloom.models.encoder_decoder import EncoderDecoder, build_model
 from seqloom.models.frontends import build_frontends
-from seqloom.models.weights import choose_device
+from seqloom.models.weights import choose_device, load_weight_arrays, weight_arrays
 from seqloom.recipe import Recipe, differences, jars, read_recipe, recipe_from
-from seqloom.recipe.sections import Aligned, AnySource, AnyVocabulary, Files, FileSource, Named, TextSource, VocabularyFile
 from seqloom.runs import RunFolder
+from seqloom.seeds import SeedFolder
 from seqloom.training.card import model_card
 from seqloom.training.display import Display, SilentDisplay
+from seqloom.training.keeping import tidy
 from seqloom.training.loop import Progress, fit
 from seqloom.training.machine import Precision, choose_precision, choose_threads, computing, describe
+from seqloom.training.parts import factors_of
+from seqloom.training.paths import with_absolute_paths
+from seqloom.training.starting import OpenedStart, Start
 from seqloom.training.timing import as_decided, fitted, measure_pace, timing_seconds
 from seqloom.training.validation import Judge, PairJudge, TextJudge
 
@@ -44,59 +50,160 @@ class Outcome:
     metric: str
     best: float
     finished: str
+    members: tuple["Outcome", ...] = ()
+    """Those of the single runs, where several seeds were trained; `best` is then the best of theirs, the others their sums."""
+
+
+@dataclass(frozen=True)
+class _Material:
+    """What a training learns from. frontends: what makes arrays of the sources that are files. start: another run's weights."""
+
+    prepared: Prepared
+    frontends: Mapping[str, Frontend]
+    start: OpenedStart | None = None
 
 
 def train(
     recipe: Recipe | Mapping[str, Any] | str | Path,
     out: str | Path,
     *,
+    seeds: int | None = None,
+    start: Start | str | Path | None = None,
     display: Display | None = None,
     minutes: float | None = None,
 ) -> Outcome:
     """Train a recipe into a run folder, from the start or from where an unfinished run stopped.
 
     minutes: train so long, with as many updates as fit. That is decided when the run begins, and stands in its recipe.
+    seeds: train so many, which differ in their seed, into numbered folders. start: a run whose weights to start with.
     """
     watched = display or SilentDisplay()
     wanted = with_absolute_paths(_recipe(recipe))
     _require_metric(wanted)
-    path = Path(out)
-    there = RunFolder.open(path) if RunFolder.exists_at(path) else None
-    if there is not None:
-        wanted = _as_begun(there, wanted, minutes)
-        _require_same_recipe(there, wanted)
-    known = open_vocabularies(there) if there is not None else None
-    frontends = build_frontends(wanted)
+    wish = Start(Path(start)) if isinstance(start, str | Path) else start
+    if wish is not None and wish.path.resolve() == Path(out).resolve():
+        raise UsageError(f"{out}: a run cannot start from itself. Choose another --out; to go on with it, leave --from out")
+    if seeds is None:
+        return _train_one(Path(out), wanted, wish, watched, minutes)
+    if seeds < 1:
+        raise UsageError(f"seeds: expected at least 1; got {seeds}")
+    folder = SeedFolder.planned(Path(out), tuple(range(wanted.seed, wanted.seed + seeds)))
+    return _train_several(folder, wanted, wish, watched, minutes)
+
+
+def _train_one(path: Path, wanted: Recipe, wish: Start | None, display: Display, minutes: float | None) -> Outcome:
+    there = _opened(path, wanted, wish, minutes)
+    material = _material(wanted, there, wish, display)
+    if there is None and minutes is not None:
+        wanted = _fitted(wanted, material.prepared, material.frontends, minutes, display)
+    return _train_into(path, there, wanted, material, display, minutes)
+
+
+def _train_several(folder: SeedFolder, wanted: Recipe, wish: Start | None, display: Display, minutes: float | None) -> Outcome:
+    """Train one run after the other, on the same splits with the same vocabularies, so that they can vote."""
+    seed = wanted.seed if wanted.data.seed is None else wanted.data.seed
+    shared = wanted.model_copy(update={"data": wanted.data.model_copy(update={"seed": seed})})
+    recipes = [shared.model_copy(update={"seed": one}) for one in folder.seeds]
+    there = [_opened(path, recipe, wish, minutes) for path, recipe in zip(folder.runs, recipes, strict=True)]
+    begun = next(filter(None, there), None)
+    material = _material(recipes[0], begun, wish, display, new=None in there)
+    if minutes is not None:  # timed once: all of them get as many updates
+        timed = begun.recipe if begun else _fitted(recipes[0], material.prepared, material.frontends, minutes, display)
+        recipes = [as_decided(recipe, timed) for recipe in recipes]
+    folder.write()
+    outcomes = []
+    for number, (path, run, recipe) in enumerate(zip(folder.runs, there, recipes, strict=True), start=1):
+        display.say(f"model {number} of {len(recipes)}, seed {recipe.seed}: {path}")
+        outcomes.append(_train_into(path, run, recipe, material, display, minutes))
+        if not outcomes[-1].finished:
+            break
+    return _together(folder, outcomes)
+
+
+def _together(folder: SeedFolder, outcomes: Sequence[Outcome]) -> Outcome:
+    """How the training of several runs ended, of which the last ones may not have begun."""
+    complete = len(outcomes) == len(folder.runs) and all(one.finished for one in outcomes)
+    best = math.nan
+    for one in outcomes:
+        best = one.best if better(one.metric, one.best, best) else best
+    return Outcome(
+        folder.path,
+        sum(one.step for one in outcomes),
+        sum(one.seconds for one in outcomes),
+        outcomes[0].metric,
+        best,
+        f"all {len(outcomes)} runs are finished" if complete else "",
+        tuple(outcomes),
+    )
+
+
+def _opened(path: Path, wanted: Recipe, wish: Start | None, minutes: float | None) -> RunFolder | None:
+    """The run at a path, if there is one; it must be one of this recipe, and of this start if one is wanted."""
+    if not RunFolder.exists_at(path):
+        return None
+    run = RunFolder.open(path)
+    _require_same_recipe(run, _as_begun(run, wanted, minutes))
+    if wish is not None:
+        wish.require_same(run)
+    return run
+
+
+def _material(
+    wanted: Recipe, there: RunFolder | None, wish: Start | None, display: Display, *, new: bool | None = None
+) -> _Material:
+    """Prepare the data. there: a run that goes on, whose vocabularies it has. new: whether a run has to be made."""
+    is_new = there is None if new is None else new
+    start = wish.opened(wanted) if wish is not None and is_new else None
+    known, grow = (open_vocabularies(there), False) if there is not None else (None, False)
+    if there is None and start is not None and start.keeps_vocabularies:
+        known, grow = {name: start.vocabularies[name] for name in wanted.data.symbol_sides}, True
+    prepared, frontends = prepare_data(wanted, display, known, grow=grow)
+    return _Material(prepared, frontends, start)
+
+
+def prepare_data(
+    recipe: Recipe, display: Display, vocabularies: Mapping[str, Vocabulary] | None, *, grow: bool = False
+) -> tuple[Prepared, dict[str, Frontend]]:
+    """The data of a recipe, checked, and what makes arrays of its files. vocabularies, grow: as `prepare` has them."""
+    frontends = build_frontends(recipe)
     prepared = prepare(
-        Corpus(wanted.data, wanted.seed),
-        watched.preparing,
-        vocabularies=known,
+        Corpus(recipe.data, recipe.seed),
+        display.preparing,
+        vocabularies=vocabularies,
+        grow=grow,
         frontends=frontends,
-        tell_apart=wanted.copies,
+        tell_apart=recipe.copies,
     )
     _require_examples(prepared)
-    _require_symbols(wanted, prepared)
-    if there is None and minutes is not None:
-        wanted = _fitted(wanted, prepared, frontends, minutes, watched)
-    run = there or _create(path, wanted, prepared, minutes)
+    _require_symbols(recipe, prepared)
+    return prepared, frontends
+
+
+def _train_into(
+    path: Path, there: RunFolder | None, wanted: Recipe, material: _Material, display: Display, minutes: float | None
+) -> Outcome:
+    run = there or _create(path, wanted, material, display, minutes)
     with run.locked():
-        _require_same_data(run, prepared)
-        return _train(run, prepared, frontends, watched)
+        require_same_data(run, material.prepared)
+        return _train(run, material.prepared, material.frontends, display)
 
 
 def _train(run: RunFolder, prepared: Prepared, frontends: Mapping[str, Frontend], display: Display) -> Outcome:
     recipe = run.recipe
     counters = run.counters()
     if counters is not None and counters["finished"]:
+        tidy(run)
         display.say(f"{run.path}: this run is finished ({counters['finished']}). For another one, choose another --out")
         return _outcome(run, Progress(**counters))
     precision: Precision = run.facts["precision"]
-    sizes = {name: vocabulary.size for name, vocabulary in prepared.vocabularies.items()}
-    model = build_model(recipe, sizes).to(choose_device(recipe.device))
+    model = build_model(recipe, prepared.sizes)
+    if counters is None and (begun := run.load_start()) is not None:
+        load_weight_arrays(model, begun, where=f"the start of {run.path}")
+    model = model.to(choose_device(recipe.device))
     display.say(_greeting(recipe, prepared, model, precision, run))
     if prepared.splits.keys() >= {"test"} and not len(prepared.splits["test"]):
         display.say(f"warning: there are no test examples{_remedy('test', prepared.splits['test'])}")
-    judge = _judge(recipe, prepared, frontends)
+    judge = build_judge(recipe, prepared, frontends)
     if warning := _silent_metric(recipe, judge):
         display.say(warning)
     with computing(int(run.facts["threads"])), _stops_politely() as stop_wanted:
@@ -130,44 +237,6 @@ def _recipe(recipe: Recipe | Mapping[str, Any] | str | Path) -> Recipe:
             return read_recipe(Path(recipe))
 
 
-def with_absolute_paths(recipe: Recipe) -> Recipe:
-    """The recipe with whole paths of its files, so that a run can be resumed and evaluated from any folder."""
-    data = recipe.data
-    files: dict[str, Any] = {
-        split: _absolute(getattr(data, split)) for split in ("train", "validation", "test") if getattr(data, split)
-    }
-    own = {side: _with_absolute_file(getattr(data.vocabularies, side)) for side in ("source", "target")}
-    files["vocabularies"] = data.vocabularies.model_copy(update=own)
-    files["sources"] = Named({name: _with_absolute_root(source) for name, source in data.sources.items()})
-    return recipe.model_copy(update={"data": data.model_copy(update=files)})
-
-
-def _with_absolute_file(vocabulary: AnyVocabulary) -> AnyVocabulary:
-    if isinstance(vocabulary, VocabularyFile):
-        return vocabulary.model_copy(update={"file": _absolute(vocabulary.file)})
-    return vocabulary
-
-
-def _with_absolute_root(source: AnySource) -> AnySource:
-    match source:
-        case FileSource(root=str(root)):
-            return source.model_copy(update={"root": _absolute(root)})
-        case TextSource(vocabulary=VocabularyFile() as vocabulary):
-            return source.model_copy(update={"vocabulary": _with_absolute_file(vocabulary)})
-        case _:
-            return source
-
-
-def _absolute(files: Files) -> Files:
-    match files:
-        case Aligned(source=source, target=target):
-            return Aligned.model_validate({"source": _absolute(source), "target": _absolute(target)})
-        case str():
-            return str(Path(files).resolve())
-        case _:
-            return tuple(str(Path(one).resolve()) for one in files)
-
-
 def _as_begun(run: RunFolder, wanted: Recipe, minutes: float | None) -> Recipe:
     """What is wanted of a run that was begun for some minutes is what was decided then."""
     if minutes is None:
@@ -188,7 +257,7 @@ def _fitted(recipe: Recipe, prepared: Prepared, frontends: Mapping[str, Frontend
     began = time.monotonic()
     precision = choose_precision(recipe.training.precision, choose_device(recipe.device))
     with computing(choose_threads(recipe.training.threads)):
-        pace = measure_pace(recipe, prepared, _judge(recipe, prepared, frontends), precision, at_most=limit)
+        pace = measure_pace(recipe, prepared, build_judge(recipe, prepared, frontends), precision, at_most=limit)
     decided = fitted(recipe, pace, 60 * minutes - (time.monotonic() - began))
     training = decided.training
     display.say(
@@ -199,7 +268,8 @@ def _fitted(recipe: Recipe, prepared: Prepared, frontends: Mapping[str, Frontend
     return decided
 
 
-def _create(path: Path, recipe: Recipe, prepared: Prepared, minutes: float | None) -> RunFolder:
+def _create(path: Path, recipe: Recipe, material: _Material, display: Display, minutes: float | None) -> RunFolder:
+    prepared = material.prepared
     facts: dict[str, Any] = {
         "versions": describe(),
         "command": [Path(sys.argv[0]).name, *sys.argv[1:]],
@@ -211,7 +281,16 @@ def _create(path: Path, recipe: Recipe, prepared: Prepared, minutes: float | Non
         **({} if minutes is None else {"minutes": minutes}),
     }
     texts = {name: vocabulary.to_json() for name, vocabulary in prepared.vocabularies.items()}
-    return RunFolder.create(path, recipe, texts, facts)
+    begun: dict[str, Any] = {}
+    if material.start is not None or recipe.training.rates:
+        model = build_model(recipe, prepared.sizes)
+        factors_of(weight_arrays(model), recipe.training.rates)  # refuses parts that there are not
+        if material.start is not None:
+            taken = material.start.put_into(model, prepared.vocabularies)
+            display.say(taken.sentence(material.start.path))
+            begun = weight_arrays(model)
+            facts["start"] = material.start.facts(begun, taken)
+    return RunFolder.create(path, recipe, texts, facts, fill=lambda run: run.save_start(begun) if begun else None)
 
 
 def _require_same_recipe(run: RunFolder, wanted: Recipe) -> None:
@@ -224,7 +303,8 @@ def _require_same_recipe(run: RunFolder, wanted: Recipe) -> None:
         )
 
 
-def _require_same_data(run: RunFolder, prepared: Prepared) -> None:
+def require_same_data(run: RunFolder, prepared: Prepared) -> None:
+    """Refuse data that is not what a run was made with."""
     if run.facts["fingerprint"] != prepared.fingerprint:
         raise RunError(
             f"{run.path}: its data has changed since the run was started (content hash {run.facts['fingerprint'][:12]} then, "
@@ -257,7 +337,8 @@ def _require_symbols(recipe: Recipe, prepared: Prepared) -> None:
             raise RecipeError(f"search.forbid: {problem}") from problem
 
 
-def _judge(recipe: Recipe, prepared: Prepared, frontends: Mapping[str, Frontend]) -> Judge:
+def build_judge(recipe: Recipe, prepared: Prepared, frontends: Mapping[str, Frontend]) -> Judge:
+    """What judges models of a recipe."""
     if recipe.is_language_model:
         return TextJudge(recipe, prepared)
     examples: Iterable[Example] = Corpus(recipe.data, recipe.seed).examples("validation")

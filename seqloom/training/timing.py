@@ -44,7 +44,7 @@ def measure_pace(recipe: Recipe, prepared: Prepared, judge: Judge, precision: Pr
     """Time a few updates and a validation of a model that is thrown away. at_most: about so many seconds."""
     sizes = {name: vocabulary.size for name, vocabulary in prepared.vocabularies.items()}
     model = build_model(recipe, sizes).to(choose_device(recipe.device))
-    optimiser = build_optimiser(recipe.training.optimiser, model, recipe.training.learning_rate)
+    optimiser = build_optimiser(recipe.training.optimiser, model, recipe.training.learning_rate, recipe.training.rates)
     plans = build_plans(prepared.splits["train"], recipe)
     began, seconds = time.monotonic(), []
     model.train()

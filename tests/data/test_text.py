@@ -162,7 +162,7 @@ def test_what_does_not_go_with_text_is_refused(data: dict[str, Any], model: dict
     ("training", "message"),
     [
         ({"validation": {"metric": "cer"}}, "are not wanted ones"),
-        ({"average": "sequences"}, "has no sequences to average over"),
+        ({"loss_per": "sequences"}, "has no sequences to average over"),
     ],
 )
 def test_training_settings_that_text_has_no_use_for_are_refused(training: dict[str, Any], message: str) -> None:

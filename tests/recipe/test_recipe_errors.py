@@ -17,7 +17,7 @@ TOP_KEYS = "Known keys here: data, model, training, search, seed, device."
 MODEL_KEYS = "Known keys here: encoder, encoders, decoder, bridge."
 TRAINING_KEYS = (
     "Known keys here: epochs, steps, batch_tokens, batch_size, stretch, accumulate, optimiser, learning_rate, schedule, clip, "
-    "label_smoothing, sampled_softmax, average, averaging, validation, checkpoint, precision, threads, tensorboard."
+    "label_smoothing, sampled_softmax, loss_per, ema, rates, validation, checkpoint, keep, precision, threads, tensorboard."
 )
 COLUMN = "the number of a column, counted from 1, or its name in the header line"
 
@@ -41,7 +41,9 @@ WRONG_VALUES = {
     "training: {tensorboard: yes}": "training.tensorboard: expected true or false; got 'yes'. Write true.",
     "training: {tensorboard: off}": "training.tensorboard: expected true or false; got 'off'. Write false.",
     "training: {tensorboard: 1}": "training.tensorboard: expected true or false; got 1.",
-    "training: {average: token}": ("training.average: expected one of sequences, tokens; got 'token'. Did you mean 'tokens'?"),
+    "training: {loss_per: token}": (
+        "training.loss_per: expected one of sequences, tokens; got 'token'. Did you mean 'tokens'?"
+    ),
     "training: {checkpoint: }": (
         "training.checkpoint: expected a section with the keys seconds, steps; got null (nothing). "
         "Remove the key to take the default."

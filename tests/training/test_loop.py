@@ -53,7 +53,7 @@ def changed(recipe: Recipe, **training: Any) -> Recipe:
 
 def updated(recipe: Recipe, batches: list[Batch], average: Literal["tokens", "sequences"]) -> dict[str, torch.Tensor]:
     """How far one step of plain gradient descent moves each parameter."""
-    wanted = recipe_from(changed(recipe, average=average, clip=None))
+    wanted = recipe_from(changed(recipe, loss_per=average, clip=None))
     model = build_model(wanted, {"source": 20, "target": 20})
     before = copy.deepcopy(dict(model.named_parameters()))
     optimiser = torch.optim.SGD(model.parameters(), lr=1.0)

@@ -121,7 +121,7 @@ def test_the_average_follows_the_weights_and_can_stand_in_for_them(book: Path) -
 
 
 def test_the_averaged_weights_are_the_ones_kept(book: Path, tmp_path: Path) -> None:
-    train(body(book, averaging={"decay": 0.9}, steps=5), tmp_path / "run")
+    train(body(book, ema={"decay": 0.9}, steps=5), tmp_path / "run")
     run = RunFolder.open(tmp_path / "run")
     checkpoint = run.load_checkpoint()
     assert checkpoint is not None

@@ -16,11 +16,14 @@ class Section(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
-_Value = TypeVar("_Value", bound=Section)
+_Value = TypeVar("_Value")
 
 
 class Named(dict[str, _Value]):
-    """Sections by the names that a person gave them. Never changed once made, so that a section that holds one has a hash."""
+    """Sections or numbers by the names that a person gave them.
+
+    Never changed once made, so that a section that holds one has a hash.
+    """
 
     def __hash__(self) -> int:  # type: ignore[override]
         return hash(tuple(self.items()))

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
-from seqloom.recipe.sections.base import Fraction, Named, Positive, Section
+from seqloom.recipe.sections.base import Count, Fraction, Named, Positive, Section
 
 
 class VocabularySection(Section):
@@ -239,6 +239,8 @@ class Data(Section):
     validation: Files | None = None
     test: Files | None = None
     split: Split = Split()
+    seed: Count | None = None
+    """Decides which examples fall to which split, and what a built-in task draws; by default the recipe's seed."""
     format: Literal["auto", "tsv", "csv", "jsonl", "parquet", "text"] = "auto"
     text: Literal["lines", "stream"] | None = None
     """Plain text, for a language model: every line a sequence of its own, or all lines one running text."""

@@ -178,8 +178,8 @@ class Recipe(Section):
                 f"training.validation.metric: {metric} compares an output with what was wanted, and a language model's texts "
                 "are not wanted ones. Write `metric: loss`"
             )
-        if self.data.text == "stream" and self.training.average == "sequences":
-            raise ValueError("training.average: running text has no sequences to average over. Write `average: tokens`")
+        if self.data.text == "stream" and self.training.loss_per == "sequences":
+            raise ValueError("training.loss_per: running text has no sequences to average over. Write `loss_per: tokens`")
         return self
 
     @model_validator(mode="after")

@@ -1,10 +1,10 @@
 """How a model learns, and when it is judged and saved."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import Field
+from pydantic import AfterValidator, Field, model_validator
 
-from seqloom.recipe.sections.base import Count, Fraction, Positive, Section
+from seqloom.recipe.sections.base import Count, Fraction, Named, Positive, Rate, Section
 
 MetricName = Literal[
     "exact_match",
@@ -123,13 +123,32 @@ class Checkpoint(Section):
     steps: Positive | None = None
 
 
-class Averaging(Section):
-    """Use a moving average of the weights, `average = decay * average + (1 - decay) * weights` after every update.
+class Ema(Section):
+    """Use an exponential moving average of the weights, `ema = decay * ema + (1 - decay) * weights` after every update.
 
     It is what is judged and kept; training itself goes on from the weights.
     """
 
     decay: Annotated[float, Field(gt=0, lt=1)] = 0.999
+
+
+class Keep(Section):
+    """Of which validations the weights stay in the run folder, so that `seqloom average` can average them."""
+
+    last: Count = 0
+    """The latest so many."""
+    best: Count = 0
+    """The best so many by `validation.metric`."""
+
+    @model_validator(mode="after")
+    def _something_is_kept(self) -> Self:
+        if not self.last and not self.best:
+            raise ValueError("nothing would be kept. Write `last: 5` or `best: 5`, or remove `keep`")
+        return self
+
+
+Rates = Annotated[dict[str, Rate], AfterValidator(Named)]
+"""Factors of the learning rate by how names of parameters begin."""
 
 
 class Training(Section):
@@ -152,10 +171,14 @@ class Training(Section):
     label_smoothing: Fraction = 0.0
     sampled_softmax: Positive | None = None
     """Tell each label from the other labels of its batch and so many symbols that are drawn, not from the whole vocabulary."""
-    average: Literal["tokens", "sequences"] = "tokens"
-    averaging: Averaging | None = None
+    loss_per: Literal["tokens", "sequences"] = "tokens"
+    """What the loss is averaged over."""
+    ema: Ema | None = None
+    rates: Rates = Named({})
+    """What the learning rate is multiplied with in parts of the model; 0 leaves a part as it is."""
     validation: Validation = Validation()
     checkpoint: Checkpoint = Checkpoint()
+    keep: Keep | None = None
     precision: Literal["auto", "fp32", "bf16"] = "auto"
     threads: Positive | None = None
     tensorboard: bool = False
