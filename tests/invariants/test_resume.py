@@ -65,7 +65,7 @@ def running_text(folder: Path, words: list[str]) -> dict[str, Any]:
 
 @pytest.fixture(scope="module", params=[pairs, running_text])
 def recipe(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Path:
-    """Dropout, accumulation, momentum, a schedule that counts validations, and checkpoints in the middle of epochs."""
+    """Dropout, accumulation, a schedule that counts validations, rates by part, kept weights, checkpoints within epochs."""
     folder = tmp_path_factory.mktemp("resume")
     draw = random.Random(5)
     body = request.param(folder, ["".join(draw.choices("abcdef", k=draw.randint(1, 8))) for _ in range(150)])
@@ -78,6 +78,8 @@ def recipe(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequ
         "schedule": {"kind": "plateau", "warmup": 5, "patience": 1},
         "validation": {"every_steps": 7, "examples": 4},
         "checkpoint": {"steps": INTERVAL},
+        "keep": {"last": 2, "best": 2},
+        "rates": {"decoder.embedding": 0.5, "decoder.output.bias": 0.0},
         "threads": 1,
     }
     path = folder / "recipe.yaml"
@@ -106,7 +108,13 @@ def assert_same_run(one: Path, other: Path) -> None:
     def content(path: Path, pattern: str) -> dict[str, bytes]:
         return {found.name: found.read_bytes() for found in path.glob(pattern)}
 
-    for pattern in ("weights.safetensors", "checkpoints/*/weights.safetensors", "validation/*.json", "tokenizers/*.json"):
+    for pattern in (
+        "weights.safetensors",
+        "kept/*",
+        "checkpoints/*/weights.safetensors",
+        "validation/*.json",
+        "tokenizers/*.json",
+    ):
         assert content(one, pattern)
         assert content(one, pattern) == content(other, pattern)
     assert records(one) == records(other)
