@@ -38,7 +38,7 @@ def train(
     from seqloom.cli.choosing import Asked, choose_recipe
     from seqloom.recipe import Recipe
     from seqloom.training.session import train as train_recipe
-    from seqloom.training.starting import Start
+    from seqloom.training.starting import StartingRun
 
     chosen = recipe
     if recipe is None or isinstance(recipe, str | Path):
@@ -60,7 +60,7 @@ def train(
         raise UsageError("train: a recipe that is given as Python data names its own files and settings. Put them there")
     if not isinstance(chosen, Recipe | Mapping):
         raise UsageError(f"train: expected a recipe's file, its name, a mapping or a Recipe, found {type(recipe).__name__}")
-    wish = None if start is None else Start(Path(start), keeps_vocabularies=recipe is None)
+    wish = None if start is None else StartingRun(Path(start), keeps_vocabularies=recipe is None)
     return train_recipe(chosen, str(out), minutes=minutes, seeds=seeds, start=wish)
 
 

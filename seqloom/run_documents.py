@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from seqloom.errors import RunError
-from seqloom.files import LARGEST_DOCUMENT, read_regular
+from seqloom.files import LARGEST_DOCUMENT, LARGEST_VOCABULARY, read_regular
 from seqloom.parsing import MAYBE_NUMBER, NUMBER, Types, parse_json, parse_object, require_types
 
 FORMAT = 1
@@ -106,6 +106,24 @@ def read_facts(path: Path) -> dict[str, Any]:
     except ValueError as problem:
         raise RunError(f"{path}: was not written by seqloom ({problem})") from problem
     return {**_UNSAID, **body}
+
+
+def read_fixed(path: Path, name: str, facts: Mapping[str, Any]) -> str:
+    """The text of a fixed file of the run, if it is still what was written."""
+    try:
+        content = read_regular(path / name, limit=LARGEST_VOCABULARY, inside=path)
+    except FileNotFoundError as problem:
+        raise RunError(f"{path / name}: is missing from the run folder. Restore it from a copy") from problem
+    except (OSError, ValueError) as problem:
+        raise RunError(f"{path / name}: cannot be read ({reason_of(problem)}). Restore it from a copy") from problem
+    if sha256(content) != facts["files"].get(name):
+        raise RunError(
+            f"{path / name}: was changed or damaged since the run was made. Restore it; to train differently, start another run"
+        )
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError as problem:
+        raise RunError(f"{path / name}: expected UTF-8, found something else ({problem}). Restore it from a copy") from problem
 
 
 def parse_counters(text: bytes) -> dict[str, Any]:

@@ -35,7 +35,6 @@ from seqloom.errors import RecipeError, RunError
 from seqloom.files import (
     LARGEST_DOCUMENT,
     LARGEST_RECORDS,
-    LARGEST_VOCABULARY,
     Found,
     found_at,
     make_folder,
@@ -51,6 +50,7 @@ from seqloom.run_documents import (
     parse_counters,
     parse_record,
     read_facts,
+    read_fixed,
     reason_of,
     seal_of,
     sha256,
@@ -142,7 +142,7 @@ class RunFolder:
             raise RunError(f"{path}: not a run folder (it has no run.json). Name a folder that `seqloom train --out` wrote")
         facts = read_facts(path / "run.json")
         try:
-            recipe = parse_recipe(_verified(path, "recipe.yaml", facts), where=str(path / "recipe.yaml"), by_hand=False)
+            recipe = parse_recipe(read_fixed(path, "recipe.yaml", facts), where=str(path / "recipe.yaml"), by_hand=False)
         except RecipeError as problem:
             raise RunError(f"{path}: its recipe cannot be read by this version of seqloom. {problem}") from problem
         return cls(path, recipe, facts)
@@ -168,7 +168,7 @@ class RunFolder:
     def vocabularies(self) -> dict[str, str]:
         """The text of each vocabulary by name."""
         names = [name for name in self.facts["files"] if name.startswith("tokenizers/")]
-        return {Path(name).stem: _verified(self.path, name, self.facts) for name in names}
+        return {Path(name).stem: read_fixed(self.path, name, self.facts) for name in names}
 
     def own_folder(self, name: str) -> Path:
         """A folder inside the run, made if need be. A link in its place is refused."""
@@ -385,21 +385,3 @@ def _lock(stream: IO[bytes], path: Path) -> None:
     stream.truncate(0)
     stream.write(f"process {os.getpid()}".encode())
     stream.flush()
-
-
-def _verified(path: Path, name: str, facts: Mapping[str, Any]) -> str:
-    """The text of a fixed file of the run, if it is still what was written."""
-    try:
-        content = read_regular(path / name, limit=LARGEST_VOCABULARY, inside=path)
-    except FileNotFoundError as problem:
-        raise RunError(f"{path / name}: is missing from the run folder. Restore it from a copy") from problem
-    except (OSError, ValueError) as problem:
-        raise RunError(f"{path / name}: cannot be read ({reason_of(problem)}). Restore it from a copy") from problem
-    if sha256(content) != facts["files"].get(name):
-        raise RunError(
-            f"{path / name}: was changed or damaged since the run was made. Restore it; to train differently, start another run"
-        )
-    try:
-        return content.decode("utf-8")
-    except UnicodeDecodeError as problem:
-        raise RunError(f"{path / name}: expected UTF-8, found something else ({problem}). Restore it from a copy") from problem

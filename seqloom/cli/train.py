@@ -115,13 +115,13 @@ def train(
     from seqloom.data.reasons import reasons
     from seqloom.training.display import open_display
     from seqloom.training.session import train as train_recipe
-    from seqloom.training.starting import Start
+    from seqloom.training.starting import StartingRun
 
     display = open_display()
     try:
         if recipe is None and start is None:
             display.say(f"chosen for this data: {reasons(chosen, timed=minutes is not None)}")
-        wish = Start(start, keeps_vocabularies=recipe is None) if start is not None else None
+        wish = StartingRun(start, keeps_vocabularies=recipe is None) if start is not None else None
         outcome = train_recipe(chosen, out, display=display, minutes=minutes, seeds=seeds, start=wish)
     finally:
         display.closed()

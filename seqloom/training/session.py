@@ -1,12 +1,9 @@
 """From a recipe to a finished run: prepare the data, open or make the run folder, train, write the model card."""
 
 import math
-import signal
 import sys
-import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -35,7 +32,8 @@ from seqloom.training.loop import Progress, fit
 from seqloom.training.machine import Precision, choose_precision, choose_threads, computing, describe
 from seqloom.training.parts import factors_of
 from seqloom.training.paths import with_absolute_paths
-from seqloom.training.starting import OpenedStart, Start
+from seqloom.training.starting import OpenedStart, StartingRun
+from seqloom.training.stopping import stops_politely
 from seqloom.training.timing import as_decided, fitted, measure_pace, timing_seconds
 from seqloom.training.validation import Judge, PairJudge, TextJudge
 
@@ -68,7 +66,7 @@ def train(
     out: str | Path,
     *,
     seeds: int | None = None,
-    start: Start | str | Path | None = None,
+    start: StartingRun | str | Path | None = None,
     display: Display | None = None,
     minutes: float | None = None,
 ) -> Outcome:
@@ -80,7 +78,7 @@ def train(
     watched = display or SilentDisplay()
     wanted = with_absolute_paths(_recipe(recipe))
     _require_metric(wanted)
-    wish = Start(Path(start)) if isinstance(start, str | Path) else start
+    wish = StartingRun(Path(start)) if isinstance(start, str | Path) else start
     if wish is not None and wish.path.resolve() == Path(out).resolve():
         raise UsageError(f"{out}: a run cannot start from itself. Choose another --out; to go on with it, leave --from out")
     if seeds is None:
@@ -91,7 +89,7 @@ def train(
     return _train_several(folder, wanted, wish, watched, minutes)
 
 
-def _train_one(path: Path, wanted: Recipe, wish: Start | None, display: Display, minutes: float | None) -> Outcome:
+def _train_one(path: Path, wanted: Recipe, wish: StartingRun | None, display: Display, minutes: float | None) -> Outcome:
     there = _opened(path, wanted, wish, minutes)
     material = _material(wanted, there, wish, display)
     if there is None and minutes is not None:
@@ -99,7 +97,9 @@ def _train_one(path: Path, wanted: Recipe, wish: Start | None, display: Display,
     return _train_into(path, there, wanted, material, display, minutes)
 
 
-def _train_several(folder: SeedFolder, wanted: Recipe, wish: Start | None, display: Display, minutes: float | None) -> Outcome:
+def _train_several(
+    folder: SeedFolder, wanted: Recipe, wish: StartingRun | None, display: Display, minutes: float | None
+) -> Outcome:
     """Train one run after the other, on the same splits with the same vocabularies, so that they can vote."""
     seed = wanted.seed if wanted.data.seed is None else wanted.data.seed
     shared = wanted.model_copy(update={"data": wanted.data.model_copy(update={"seed": seed})})
@@ -137,7 +137,7 @@ def _together(folder: SeedFolder, outcomes: Sequence[Outcome]) -> Outcome:
     )
 
 
-def _opened(path: Path, wanted: Recipe, wish: Start | None, minutes: float | None) -> RunFolder | None:
+def _opened(path: Path, wanted: Recipe, wish: StartingRun | None, minutes: float | None) -> RunFolder | None:
     """The run at a path, if there is one; it must be one of this recipe, and of this start if one is wanted."""
     if not RunFolder.exists_at(path):
         return None
@@ -149,7 +149,7 @@ def _opened(path: Path, wanted: Recipe, wish: Start | None, minutes: float | Non
 
 
 def _material(
-    wanted: Recipe, there: RunFolder | None, wish: Start | None, display: Display, *, new: bool | None = None
+    wanted: Recipe, there: RunFolder | None, wish: StartingRun | None, display: Display, *, new: bool | None = None
 ) -> _Material:
     """Prepare the data. there: a run that goes on, whose vocabularies it has. new: whether a run has to be made."""
     is_new = there is None if new is None else new
@@ -206,7 +206,7 @@ def _train(run: RunFolder, prepared: Prepared, frontends: Mapping[str, Frontend]
     judge = build_judge(recipe, prepared, frontends)
     if warning := _silent_metric(recipe, judge):
         display.say(warning)
-    with computing(int(run.facts["threads"])), _stops_politely() as stop_wanted:
+    with computing(int(run.facts["threads"])), stops_politely() as stop_wanted:
         progress = fit(
             model,
             prepared.splits["train"],
@@ -380,24 +380,3 @@ def _greeting(recipe: Recipe, prepared: Prepared, model: EncoderDecoder, precisi
         f"examples: {counts}{too_long}; symbols: {sizes}; parameters: {model.num_parameters:,}; "
         f"{precision} on {model.device}, threads: {run.facts['threads']}"
     )
-
-
-@contextmanager
-def _stops_politely() -> Iterator[Callable[[], bool]]:
-    """Turn the first Ctrl-C, or a request to terminate, into a wish that the loop grants between two steps."""
-    wanted = threading.Event()
-    if threading.current_thread() is not threading.main_thread():
-        yield wanted.is_set
-        return
-
-    def wish(number: int, frame: object) -> None:  # noqa: ARG001
-        if wanted.is_set():
-            raise KeyboardInterrupt
-        wanted.set()
-
-    previous = {number: signal.signal(number, wish) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield wanted.is_set
-    finally:
-        for number, handler in previous.items():
-            signal.signal(number, handler)

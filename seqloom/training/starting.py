@@ -27,7 +27,7 @@ _SHOWN = 5
 
 
 @dataclass(frozen=True)
-class Start:
+class StartingRun:
     """The wish to start from another run. keeps_vocabularies: its symbols stay, and what the data has besides is added."""
 
     path: Path

@@ -13,7 +13,7 @@ from seqloom.recipe import sections
 from seqloom.runs import RunFolder
 from seqloom.training.display import SilentDisplay, StepReport
 from seqloom.training.session import train
-from seqloom.training.starting import Start
+from seqloom.training.starting import StartingRun
 
 Recipe = dict[str, Any]
 
@@ -69,7 +69,7 @@ def test_rows_are_taken_by_symbol_and_what_was_learnt_stays(other_data: Recipe, 
 
 
 def test_vocabularies_that_are_kept_grow_by_what_is_new(other_data: Recipe, tiny_run: Path, tmp_path: Path) -> None:
-    train(other_data, tmp_path / "run", start=Start(tiny_run, keeps_vocabularies=True))
+    train(other_data, tmp_path / "run", start=StartingRun(tiny_run, keeps_vocabularies=True))
     before, after = RunFolder.open(tiny_run), RunFolder.open(tmp_path / "run")
     for side in ("source", "target"):
         assert stored(after, side)[: len(stored(before, side))] == stored(before, side)

@@ -90,7 +90,7 @@ def test_an_early_stop_leaves_weights_to_try(quick: dict[str, Any], tmp_path: Pa
     import seqloom
 
     patient = {**quick, "training": {**quick["training"], "validation": {"every_steps": 3}, "steps": 3}}
-    monkeypatch.setattr(session, "_stops_politely", lambda: nullcontext(lambda: True))
+    monkeypatch.setattr(session, "stops_politely", lambda: nullcontext(lambda: True))
     assert not train(patient, tmp_path / "run").finished
     assert seqloom.load(tmp_path / "run").predict("abc")
     monkeypatch.undo()

@@ -22,11 +22,7 @@ from seqloom.recipe.sections.data import (
     TARGET,
     Aligned,
     AnySource,
-    AnyVocabulary,
-    Bpe,
     BuiltinTask,
-    BuiltVocabulary,
-    Characters,
     ColumnName,
     Columns,
     Data,
@@ -37,16 +33,8 @@ from seqloom.recipe.sections.data import (
     Source,
     Sources,
     Split,
-    Symbols,
     TextSource,
-    Unigram,
     VectorSource,
-    Vocabularies,
-    Vocabulary,
-    VocabularyFile,
-    VocabularySection,
-    Whole,
-    Words,
     form_of,
     is_lone,
 )
@@ -93,6 +81,20 @@ from seqloom.recipe.sections.training import (
 )
 from seqloom.recipe.sections.transformer import Transformer, TransformerDecoder, TransformerEncoder
 from seqloom.recipe.sections.vision import ConvolutionalEncoder, EfficientNetLite0Encoder, GridEncoder, ImageEncoder
+from seqloom.recipe.sections.vocabularies import (
+    AnyVocabulary,
+    Bpe,
+    BuiltVocabulary,
+    Characters,
+    Symbols,
+    Unigram,
+    Vocabularies,
+    Vocabulary,
+    VocabularyFile,
+    VocabularySection,
+    Whole,
+    Words,
+)
 
 __all__ = [
     "SOURCE",

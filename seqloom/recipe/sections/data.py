@@ -1,4 +1,4 @@
-"""Where examples come from, and how text becomes symbols."""
+"""Where examples come from, and what they consist of."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,75 +8,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import AfterValidator, Field, model_validator
 
 from seqloom.recipe.sections.base import Count, Fraction, Named, Positive, Section
-
-
-class VocabularySection(Section):
-    """What all vocabularies share."""
-
-    lowercase: bool = False
-    normalise: Literal["none", "nfc", "nfd", "nfkc", "nfkd"] = "nfc"
-    begin_end: bool = False
-    """Put `begin` and `end` around a source (a target always has them)."""
-
-
-class Characters(VocabularySection):
-    """One symbol per character, or per grapheme cluster (what a reader calls a character)."""
-
-    kind: Literal["characters"] = "characters"
-    graphemes: bool = False
-    minimum_count: Positive = 1
-
-
-class Words(VocabularySection):
-    """One symbol per word or punctuation mark; rarer words than `minimum_count` are unknown."""
-
-    kind: Literal["words"] = "words"
-    size: Positive | None = None
-    minimum_count: Positive = 1
-
-
-class Symbols(VocabularySection):
-    """One symbol per piece between spaces: phonemes, tags, tokenised text."""
-
-    kind: Literal["symbols"] = "symbols"
-    size: Positive | None = None
-    minimum_count: Positive = 1
-
-
-class Bpe(VocabularySection):
-    """Subwords by byte-pair encoding."""
-
-    kind: Literal["bpe"] = "bpe"
-    size: Annotated[int, Field(ge=8)] = 8000
-
-
-class Unigram(VocabularySection):
-    """Subwords by a unigram language model."""
-
-    kind: Literal["unigram"] = "unigram"
-    size: Annotated[int, Field(ge=8)] = 8000
-
-
-class Whole(VocabularySection):
-    """One symbol per text: the text is a class, spaces and all."""
-
-    kind: Literal["whole"] = "whole"
-    minimum_count: Positive = 1
-
-
-class VocabularyFile(Section):
-    """A vocabulary that is there already: `tokenizers/<name>.json` of another run. Fusion needs two models that share one."""
-
-    kind: Literal["file"] = "file"
-    file: str
-
-
-BuiltVocabulary = Characters | Words | Symbols | Bpe | Unigram | Whole
-"""Vocabularies that come from the training data."""
-
-AnyVocabulary = BuiltVocabulary | VocabularyFile
-Vocabulary = Annotated[AnyVocabulary, Field(discriminator="kind")]
-
+from seqloom.recipe.sections.vocabularies import AnyVocabulary, Vocabularies, Vocabulary
 
 ColumnName = Annotated[int, Field(ge=1)] | str
 """A column by its number, counted from 1, or by its name in the header line."""
@@ -221,14 +153,6 @@ class Split(Section):
                 f"validation {self.validation} and test {self.test} leave nothing to train on. Make their sum less than 1"
             )
         return self
-
-
-class Vocabularies(Section):
-    """One vocabulary per side, or one for both (`shared`: the source's section then serves both). Text has a target only."""
-
-    source: Vocabulary = Characters()
-    target: Vocabulary = Characters()
-    shared: bool = False
 
 
 class Data(Section):
