@@ -209,7 +209,7 @@ def row(name: str, wanted: Wanted) -> Found:
 
 def figures(found: Found) -> str:
     """The figures of a row, in the order in which they were measured."""
-    return " | ".join(f"{value:.2f}" for value in found.values() if isinstance(value, float))
+    return " | ".join(f"{value:.2f}" for name, value in found.items() if isinstance(value, float) and name != "minutes")
 
 
 def mean(found: Iterable[Found]) -> Found:

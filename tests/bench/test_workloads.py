@@ -77,5 +77,5 @@ def test_files_smaller_than_a_batch_are_refused(tmp_path: Path) -> None:
     for side in ("source", "target"):
         (tmp_path / side).write_text("a\n")
     files = Aligned(source=str(tmp_path / "source"), target=str(tmp_path / "target"))
-    with pytest.raises(DataError, match="hold 1 pairs; a batch of the workload tiny has 8"):
+    with pytest.raises(DataError, match="hold 1 pair; a batch of the workload tiny has 8"):
         open_pairs(TINY.model_copy(update={"files": files}))
