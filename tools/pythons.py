@@ -17,7 +17,7 @@ from pathlib import Path
 TOP = Path(__file__).parents[1]
 NEEDS = [".[metrics,dates,parquet,plot]", "Pillow>=10.3", "pytest>=8.0", "hypothesis>=6.100"]
 TORCH = re.compile(
-    r"\btorch\b|seqloom\.(models|training|backends|predict|language)\b|tiny_run|tiny_language|text_runs|rouge_score"
+    r"\btorch\b|seqloom\.(models|training|backends|predict|language)\b|tiny_run|tiny_language|text_runs|rouge_score|pycocoevalcap"
 )
 """What only tests of models and runs speak of."""
 LIGHT_FOLDERS = ("data", "metrics", "recipe", "search", "views")
