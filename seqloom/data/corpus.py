@@ -2,8 +2,8 @@
 
 import hashlib
 import json
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import assert_never
 
@@ -118,7 +118,9 @@ class Corpus:
         split_of = splitter(self._seed, self._shares())
         sides = self._deciding_sides
         for example in self._read(self.data.train):
-            yield split_of("\t".join([example.sources[side] for side in sides]) if sides else example.target or ""), example
+            split = split_of("\t".join([example.sources[side] for side in sides]) if sides else example.target or "")
+            for one in self._repeated(example) if split == "train" else (example,):
+                yield split, one
 
     @property
     def _deciding_sides(self) -> tuple[str, ...]:
@@ -126,6 +128,17 @@ class Corpus:
         if self.data.text is not None:
             return ()
         return tuple(self.data.file_sources or self.data.sources)
+
+    def _repeated(self, example: Example) -> Sequence[Example]:
+        """An example to learn from as often as its weight says, if that is what weights mean."""
+        if self.data.weights == "loss":
+            return (example,)
+        if not example.weight.is_integer():
+            raise DataError(
+                f"{example.origin}: expected a weight that is a whole number, so many times is the example repeated "
+                f"(`data.weights: repeat`), found {example.weight:g}. Correct it, or let weights multiply the loss"
+            )
+        return (replace(example, weight=1.0),) * int(example.weight)
 
     def _cut(self, files: sections.Files) -> Iterator[tuple[SplitName, Example]]:
         """Running text in its order: first what is trained on, then the validation part, then the test part."""

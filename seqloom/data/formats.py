@@ -5,6 +5,7 @@ from itertools import chain, zip_longest
 from pathlib import PurePath
 from typing import Literal
 
+from seqloom.data.dictionaries import read_dictionary
 from seqloom.data.lines import Line, read_lines, require_file
 from seqloom.data.records import Blanks, Example, Origin, Problem, Report, empty_side, is_empty
 from seqloom.data.structured import read_jsonl, read_parquet
@@ -13,7 +14,7 @@ from seqloom.data.vectors import ONE_TEXT, checked
 from seqloom.errors import UsageError
 from seqloom.recipe.sections import Aligned, Columns, Files, Form, Source, form_of
 
-Format = Literal["auto", "tsv", "csv", "jsonl", "parquet", "text"]
+Format = Literal["auto", "tsv", "csv", "jsonl", "parquet", "text", "cmudict", "cmudict-unstressed"]
 
 _ENDINGS: dict[str, Format] = {
     ".tsv": "tsv",
@@ -23,6 +24,7 @@ _ENDINGS: dict[str, Format] = {
     ".ndjson": "jsonl",
     ".json": "jsonl",
     ".parquet": "parquet",
+    ".dict": "cmudict",
 }
 
 
@@ -68,7 +70,7 @@ def format_of(file: str) -> Format:
         raise UsageError(
             f"{file}: the ending {_ending(file)!r} does not tell the format. "
             f"Use one of {', '.join(_ENDINGS)} (.gz may follow). A recipe may also say it as `data.format`, "
-            "and predict, evaluate and score as --format: tsv, csv, jsonl or parquet"
+            "and predict, evaluate and score as --format: tsv, csv, jsonl, parquet or cmudict"
         )
     return found
 
@@ -93,6 +95,8 @@ def read_file(file: str, kind: Format, form: Form, report: Report) -> Iterator[E
             return read_jsonl(file, form, report)
         case "parquet":
             return read_parquet(file, form, report)
+        case "cmudict" | "cmudict-unstressed":
+            return read_dictionary(file, form, report, stress=kind == "cmudict")
         case _:
             raise ValueError(f"{kind} is not the format of a single file")
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 
+from seqloom.data.dictionaries import dictionary_rows
 from seqloom.data.formats import Format, ending_format
 from seqloom.data.lines import ByteStream, Line, lines_of, read_lines
 from seqloom.data.records import STDIN, Example, Origin, Problem, is_empty
@@ -54,6 +55,9 @@ def _read(place: str | Path | ByteStream, file: str, kind: Format, form: Form) -
             return _lines_or_table(file, lines, form)
         case "csv":
             return _table_sources(file, csv_rows(file, lines, _refuse), form, "comma-separated")
+        case "cmudict" | "cmudict-unstressed":
+            rows = dictionary_rows(file, lines, _refuse, stress=kind == "cmudict")
+            return _table_sources(file, rows, form, "")
         case _:
             return _table_sources(file, tsv_rows(lines), form, "tab-separated")
 
@@ -65,7 +69,7 @@ def _refuse(problem: Problem) -> None:
 def _kind(file: str, columns: Columns | None, sources: Mapping[str, Source]) -> Format:
     """The format of a file or stream; `auto` if its first line has to tell."""
     found = ending_format(file)
-    if found in ("csv", "jsonl", "parquet"):
+    if found in ("csv", "jsonl", "parquet", "cmudict"):
         return found
     if columns is not None:
         return "tsv"

@@ -127,14 +127,22 @@ def _number_of(source: object, usual: int) -> int:
     return usual if column is None else column if isinstance(column, int) else 0
 
 
+def _lone(files: Any) -> Any:
+    """One file in a list is that file: two recipes that name the same data say the same."""
+    return files[0] if isinstance(files, tuple) and len(files) == 1 else files
+
+
+FileNames = Annotated[str | tuple[str, ...], AfterValidator(_lone)]
+
+
 class Aligned(Section):
     """Two text files, line i of one belonging to line i of the other."""
 
-    source: str | tuple[str, ...]
-    target: str | tuple[str, ...]
+    source: FileNames
+    target: FileNames
 
 
-Files = str | tuple[str, ...] | Aligned
+Files = FileNames | Aligned
 
 
 class Split(Section):
@@ -165,10 +173,12 @@ class Data(Section):
     split: Split = Split()
     seed: Count | None = None
     """Decides which examples fall to which split, and what a built-in task draws; by default the recipe's seed."""
-    format: Literal["auto", "tsv", "csv", "jsonl", "parquet", "text"] = "auto"
+    format: Literal["auto", "tsv", "csv", "jsonl", "parquet", "text", "cmudict", "cmudict-unstressed"] = "auto"
     text: Literal["lines", "stream"] | None = None
     """Plain text, for a language model: every line a sequence of its own, or all lines one running text."""
     columns: Columns = Columns()
+    weights: Literal["loss", "repeat"] = "loss"
+    """What an example's weight does: it multiplies its part of the loss, or training has the example so many times."""
     sources: Sources = Named({SOURCE: TextSource()})
     """What is read, by name: one text, or what a built-in task has, unless said otherwise."""
     vocabularies: Vocabularies = Vocabularies()
