@@ -20,7 +20,7 @@ from seqloom.data.oracles import Entry, Oracle, Steps, Unit, parse_steps
 from seqloom.data.vocabulary import Vocabulary
 from seqloom.errors import DataError, UsageError
 from seqloom.inputs import Input, Limit, Look, Reader, ReadExample
-from seqloom.metrics import Item
+from seqloom.metrics import PAIRS, Item, Name, usual
 from seqloom.predictions import Alignment, Candidate, FloatArray, Prediction
 from seqloom.processor import InferencePrecision
 from seqloom.recipe import Recipe
@@ -479,6 +479,15 @@ class Predictor:
         return mean
 
     # --- judging ----------------------------------------------------------------------------------------------------
+
+    def usual_metrics(self, items: Sequence[Item]) -> tuple[Name, ...]:
+        """The metrics that suit the data, if nobody names any.
+
+        Several targets of a text are all of what it may become, such as the pronunciations of a word: they are judged as one
+        target is. Several of anything else describe it.
+        """
+        data = self.recipe.data
+        return PAIRS if len(data.text_sources) == len(data.sources) else usual(items)
 
     def items(self, examples: Sequence[Example], predictions: Sequence[Prediction]) -> list[Item]:
         """What metrics need of each prediction. References are the texts as given, not as the vocabulary would spell them.

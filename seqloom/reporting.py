@@ -1,6 +1,7 @@
 """Collects what a report shows: curves from the run's records, and quality on test examples measured now."""
 
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
@@ -21,22 +22,34 @@ from seqloom.wording import counted
 
 Row = TypeVar("Row")
 
+Watch = Callable[[str, int | None], AbstractContextManager[Callable[[int], None]]]
+"""Is told what is done and how much there is of it, if that is known; what it opens is told how much more is done."""
+
 _EXTREMES = 8
 _MAPS = 4
 _TEMPERATURES = (0.5, 0.8, 1.0)
 
 
-def collect_report(path: Path, *, most: int = 2000, progress: Callable[[int], None] = lambda count: None) -> views.Report:
-    """The report of a run. most: at most so many test examples (validation ones if there is no test split) are decoded."""
+def _unwatched(_what: str, _total: int | None) -> AbstractContextManager[Callable[[int], None]]:
+    return nullcontext(lambda count: None)
+
+
+def collect_report(path: Path, *, most: int | None = None, watch: Watch = _unwatched) -> views.Report:
+    """The report of a run on its test examples, or on those of validation if it has none.
+
+    most: at most so many of them; None takes all, as `evaluate` does. watch: is told how far the work is.
+    """
     run = RunFolder.open(path)
     if run.recipe.is_language_model:
-        return _text_report(run, progress)
+        return _text_report(run, watch)
     predictor = Predictor.load(path)
-    split, given = _examples(run, most)
-    examples = predictor.tolerant(given)
-    predictions = predictor.predict(examples, progress=progress)
+    split, given = _examples(run)
+    examples = predictor.tolerant(given[:most])
+    judged = f"{len(examples):,}" + (f" of {len(given):,}" if len(examples) < len(given) else "")
+    with watch(f"decoding {split} examples", len(examples)) as progress:
+        predictions = predictor.predict(examples, progress=progress)
     items = predictor.items(examples, predictions)
-    evaluation = evaluate(items)
+    evaluation = evaluate(items, predictor.usual_metrics(items))
     names = evaluation.telling
     margins = intervals(items, names)
     chosen = run.recipe.training.validation.metric
@@ -47,7 +60,7 @@ def collect_report(path: Path, *, most: int = 2000, progress: Callable[[int], No
     return views.Report(
         title=path.name,
         summary=dict(jars(run.recipe))["task"],
-        facts=_facts(run, len(examples), split),
+        facts=_facts(run, f"{judged} {split} examples, search: {run.recipe.search.kind}"),
         notes=[
             *_notes(run),
             *(f"Not shown: {names}. Reason: {reason}." for names, reason in evaluation.unsaid.items()),
@@ -65,19 +78,19 @@ def collect_report(path: Path, *, most: int = 2000, progress: Callable[[int], No
     )
 
 
-def _text_report(run: RunFolder, progress: Callable[[int], None]) -> views.Report:
+def _text_report(run: RunFolder, watch: Watch) -> views.Report:
     """The report of a language model: how probable it finds the test text, and what it writes."""
     model = LanguageModel.load(run.path)
-    split, examples = _examples(run, None)
-    scored = model.score([example.target or "" for example in examples], progress=progress)
+    split, examples = _examples(run)
+    with watch(f"scoring {split} text", None) as progress:
+        scored = model.score([example.target or "" for example in examples], progress=progress)
     summary = Summary.of(scored)
-    facts = [fact for fact in _facts(run, len(examples), split) if fact[0] != "measured on"]
     unknown = f", {summary.unknown:,} of them unknown" if summary.unknown else ""
     size = f"{counted(summary.lines, 'line')}, {counted(summary.symbols, 'symbol')}"
     return views.Report(
         title=run.path.name,
         summary=dict(jars(run.recipe))["task"],
-        facts=[*facts, ("measured on", f"the {split} text: {size}{unknown}")],
+        facts=_facts(run, f"the {split} text: {size}{unknown}"),
         metrics=[
             views.Metric("perplexity", summary.perplexity, signature="per symbol, line ends counted", percent=False),
             views.Metric("bits per symbol", summary.bits_per_symbol, percent=False),
@@ -93,11 +106,11 @@ def _text_report(run: RunFolder, progress: Callable[[int], None]) -> views.Repor
     )
 
 
-def _examples(run: RunFolder, most: int | None) -> tuple[str, list[Example]]:
+def _examples(run: RunFolder) -> tuple[str, list[Example]]:
     corpus = Corpus(run.recipe.data, run.recipe.seed)
     for split in ("test", "validation"):
         found: Iterable[Example] = corpus.examples(split) if corpus.has(split) else ()
-        examples = list(islice(grouped(found) if run.recipe.data.groups_references else found, most))
+        examples = grouped(found) if run.recipe.data.groups_references else list(found)
         if examples:
             return split, examples
     raise RunError(f"{run.path}: its recipe has neither test nor validation examples to report on")
@@ -129,7 +142,7 @@ def _varied(ranked: Sequence[Row], count: int) -> list[Row]:
     return [ranked[round(index * (len(ranked) - 1) / (count - 1))] for index in range(count)]
 
 
-def _facts(run: RunFolder, count: int, split: str) -> list[tuple[str, str]]:
+def _facts(run: RunFolder, measured_on: str) -> list[tuple[str, str]]:
     counters = run.counters() or {}
     return [
         ("parameters", f"{run.num_parameters:,}"),
@@ -142,7 +155,7 @@ def _facts(run: RunFolder, count: int, split: str) -> list[tuple[str, str]]:
             "training time",
             f"{counters.get('seconds', 0.0) / 60:.1f} minutes on {_threads(run.facts['threads'])}, {run.facts['precision']}",
         ),
-        ("measured on", f"{count:,} {split} examples, search: {run.recipe.search.kind}"),
+        ("measured on", measured_on),
         ("versions", ", ".join(f"{name} {version}" for name, version in run.facts["versions"].items())),
     ]
 

@@ -223,10 +223,12 @@ class RunFolder:
         return unsealed(path, inside=self.path)
 
     @property
-    def num_parameters(self) -> int:
-        """How many numbers the best weights have; tied ones count once."""
-        weights, _ = self.load_weights()
-        return sum(array.size for array in weights.values())
+    def num_parameters(self) -> int | None:
+        """How many numbers the weights have, tied ones counted once; None before the first checkpoint and validation."""
+        if (self.path / "weights.safetensors").is_file():
+            return sum(array.size for array in self.load_weights()[0].values())
+        checkpoint = self.load_checkpoint()
+        return None if checkpoint is None else sum(array.size for array in checkpoint.weights.values())
 
     def save_checkpoint(self, checkpoint: Checkpoint) -> None:
         """Save the state of training; the one before is removed only after this one has become the valid one."""

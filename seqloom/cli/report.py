@@ -13,7 +13,10 @@ def report(
     out: Annotated[
         Path | None, typer.Option("--out", metavar="FILE", help="Where to write; by default report.html in the run folder.")
     ] = None,
-    most: Annotated[int, typer.Option("--most", metavar="N", min=1, help="Decode at most so many test examples.")] = 2000,
+    most: Annotated[
+        int | None,
+        typer.Option("--most", metavar="N", min=1, help="Decode at most so many test examples; by default all of them."),
+    ] = None,
 ) -> None:
     """Write one HTML page with all there is to see of a run.
 
@@ -26,14 +29,13 @@ def report(
     typer.echo(str(write_report(run, out, most)))
 
 
-def write_report(run: Path, out: Path | None = None, most: int = 2000) -> Path:
+def write_report(run: Path, out: Path | None = None, most: int | None = None) -> Path:
     """Write a run's report and say where."""
     from seqloom.reporting import collect_report
     from seqloom.saving import write_file
     from seqloom.views.report import to_html
 
-    with progress_bar("decoding test examples", None) as advance:
-        page = to_html(collect_report(run, most=most, progress=advance))
+    page = to_html(collect_report(run, most=most, watch=progress_bar))
     aim = out or run / "report.html"
     write_file(aim, page.encode())
     return aim

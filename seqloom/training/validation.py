@@ -14,7 +14,7 @@ from seqloom.data.examples import Example
 from seqloom.data.media_store import StoredFrontend
 from seqloom.data.prepared import Prepared, PreparedSplit
 from seqloom.language import LanguageModel
-from seqloom.metrics import SLOW, Item, NotComputedError, evaluate, usual
+from seqloom.metrics import SLOW, NotComputedError, evaluate
 from seqloom.models.encoder_decoder import EncoderDecoder
 from seqloom.models.stepper import TorchStepper
 from seqloom.predict import Predictor
@@ -98,7 +98,7 @@ class PairJudge:
         predictions = predictor.predict(examples, search=Greedy(**self.recipe.search.shared))
         chosen = self.recipe.training.validation.metric
         items = predictor.items(examples, predictions)
-        evaluation = evaluate(items, _judged_by(items, chosen))
+        evaluation = evaluate(items, _judged_by(predictor.usual_metrics(items), chosen))
         if chosen in evaluation.absent:
             raise NotComputedError(f"training.validation.metric is {chosen}, but {evaluation.absent[chosen]}")
         model.train()
@@ -133,9 +133,9 @@ def validation_loss(model: EncoderDecoder, split: PreparedSplit, recipe: Recipe)
     return _mean(_loss(model, split.batch(numbers)) for numbers in _plan(split, recipe).batches)
 
 
-def _judged_by(items: Sequence[Item], chosen: str) -> list[str]:
+def _judged_by(usual: Sequence[str], chosen: str) -> list[str]:
     """The metrics that suit the data and cost little, and the one that decides."""
-    names: list[str] = [name for name in usual(items) if name not in SLOW]
+    names: list[str] = [name for name in usual if name not in SLOW]
     return names if chosen in ("loss", *names) else [*names, chosen]
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from seqloom.metrics import Item
+from seqloom.metrics import CAPTIONS
 from seqloom.runs import RunFolder
 from seqloom.training.session import train
 from seqloom.training.validation import Judgement, _judged_by
@@ -65,10 +65,9 @@ def test_a_metric_that_is_not_usual_for_the_data_can_decide(tiny_recipe: Recipe,
 
 
 def test_what_costs_much_is_left_to_evaluation_unless_it_decides() -> None:
-    items = [Item("a", ("a", "a b"), ("a",), (("a",), ("a", "b")), 1)]
     usual = ["bleu_1", "bleu_2", "bleu_3", "bleu_4", "rouge_l_coco", "cider"]
-    assert _judged_by(items, "loss") == _judged_by(items, "cider") == usual
-    assert _judged_by(items, "meteor") == [*usual, "meteor"]
+    assert _judged_by(CAPTIONS, "loss") == _judged_by(CAPTIONS, "cider") == usual
+    assert _judged_by(CAPTIONS, "meteor") == [*usual, "meteor"]
 
 
 def test_a_language_model_is_not_blamed_for_ignoring_its_source(tiny_recipe: Recipe, tmp_path: Path) -> None:
