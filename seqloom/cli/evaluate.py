@@ -15,8 +15,9 @@ from seqloom.cli.options import (
     MaximumInput,
     PrecisionOption,
     PredictionPrecision,
+    ReferencesOption,
     Shortlist,
-    given_examples,
+    judged_examples,
     open_console,
     open_predictor,
     print_json,
@@ -59,6 +60,7 @@ def evaluate(
     maximum_input: MaximumInput = None,
     batch_size: BatchSize = 64,
     metrics: MetricsOption = None,
+    references: ReferencesOption = None,
     json: Json = False,
 ) -> None:
     """Measure a model on pairs, in all and by source length.
@@ -70,10 +72,12 @@ def evaluate(
         seqloom evaluate runs/words --precision int8
         seqloom evaluate runs/a runs/b runs/c
         seqloom evaluate runs/summaries --metrics rouge_1,rouge_2,rouge_l
+        seqloom evaluate runs/pronunciation test.tsv --references grouped
 
     Exact match; symbol, character and word error rates; BLEU and chrF: all in percent. A phoneme error rate is the symbol
-    error rate; the g2p field's "WER" is 100 - exact match. Where sources have several references, what papers on captions
-    print instead: BLEU-1 to BLEU-4, METEOR, ROUGE-L and CIDEr-D. Where every target is one symbol, a class, exact match is
+    error rate; the g2p field's "WER" is 100 - exact match. With several references an output is right if it equals any of
+    them, and edits are counted to the closest. Where they describe an image, what papers on captions print instead: BLEU-1
+    to BLEU-4, METEOR, ROUGE-L and CIDEr-D. Where every target is one symbol, a class, exact match is
     the accuracy; a table says which classes are found and which are confused.
     """
     from seqloom.cli.searching import choose_search
@@ -86,10 +90,10 @@ def evaluate(
     for run in runs:
         if is_text_run(run):
             raise UsageError(f"{run}: is a language model, which has no outputs to compare. Use: seqloom score {run} FILE")
-    names = _parse_metrics(metrics)
+    names = parse_metrics(metrics)
     predictor = open_predictor(runs, fuse, weight, precision=precision, shortlist=shortlist, maximum_input=maximum_input)
     search = choose_search(predictor.recipe.search, beam={"width": beam})
-    examples = given_examples(predictor, files[0] if files else None, columns, format, to_judge=True)
+    examples = judged_examples(predictor, files[0] if files else None, columns, format, references)
     with progress_bar("evaluating", len(examples)) as advance:
         # In a stream, and without where the model looked: of long texts that would fill the memory.
         unknown, predictions = UnknownSymbols(), []
@@ -97,10 +101,13 @@ def evaluate(
             unknown.see(one)
             predictions.append(one.without_alignment())
     unknown.say()
-    evaluation = measure(predictor.items(examples, predictions), names)
+    items = predictor.items(examples, predictions)
+    evaluation = measure(items, names or predictor.usual_metrics(items))
+    texts = sum(len(item.references) for item in items)
     if json:
         fusion = {} if predictor.fusion_weight is None else {"fusion_weight": predictor.fusion_weight}
-        print_json({**evaluation.as_json(), **unknown.as_json(), **fusion})
+        several = {"references": texts} if texts > len(items) else {}
+        print_json({**evaluation.as_json(), **several, **unknown.as_json(), **fusion})
         return
 
     from rich.table import Table
@@ -118,6 +125,7 @@ def evaluate(
     console = open_console()
     console.print(table)
     notes = [
+        *([("references", f"{texts:,} for {len(items):,} sources; any of them is right")] if texts > len(items) else []),
         *((name, evaluation.signatures[name]) for name in evaluation.telling),
         *((several, f"not shown: {reason}") for several, reason in evaluation.unsaid.items()),
         *((name, f"not computed: {reason}") for name, reason in evaluation.absent.items()),
@@ -125,10 +133,10 @@ def evaluate(
     for name, note in notes:
         console.print(f"{name}: {note}", style="dim", highlight=False, markup=False, soft_wrap=True)
     if evaluation.classes is not None:
-        _print_classes(console, evaluation.classes)
+        print_classes(console, evaluation.classes)
 
 
-def _parse_metrics(text: str | None) -> list[str] | None:
+def parse_metrics(text: str | None) -> list[str] | None:
     """`bleu_4,cider` as names, each of which exists; None if not given."""
     from seqloom.metrics.names import ALL, unknown
 
@@ -145,7 +153,7 @@ _MOST_CLASSES = 20
 _MOST_CONFUSIONS = 10
 
 
-def _print_classes(console: "Console", classes: "Classes") -> None:
+def print_classes(console: "Console", classes: "Classes") -> None:
     """Tables of the most frequent classes and confusions; --json has all."""
     from rich.table import Table
     from rich.text import Text  # a class is called what it is called, square brackets and all

@@ -45,7 +45,18 @@ ColumnsOption = Annotated[
 FormatOption = Annotated[
     str | None,
     typer.Option(
-        "--format", metavar="NAME", help="Of the input, if its ending does not tell: tsv, csv, jsonl, parquet or text."
+        "--format",
+        metavar="NAME",
+        help="Of the input, if its ending does not tell: tsv, csv, jsonl, parquet, text, cmudict, cmudict-unstressed.",
+    ),
+]
+ReferencesOption = Annotated[
+    str | None,
+    typer.Option(
+        "--references",
+        metavar="single|grouped",
+        help="Of sources that occur several times: judge each line by its own target, or each source once, where any of "
+        "its targets is right.  [default: as the recipe's data.references]",
     ),
 ]
 Feature = Annotated[
@@ -275,6 +286,13 @@ def parse_format(text: str | None) -> "Format":
     raise UsageError(f"--format: expected one of {', '.join(known)}; got {text!r}")
 
 
+def parse_references(text: str | None) -> bool | None:
+    """Whether sources that occur several times are judged once, with all their targets; None leaves it to the recipe."""
+    if text not in (None, "single", "grouped"):
+        raise UsageError(f"--references: expected single or grouped, got {text!r}")
+    return None if text is None else text == "grouped"
+
+
 def parse_files(text: str) -> "Files":
     """`pairs.tsv`, or two aligned text files as `sources.txt,targets.txt`; a file with a comma in its name wins."""
     from seqloom.recipe.sections import Aligned
@@ -291,28 +309,46 @@ def given_examples(
     columns: str | None,
     format: str | None = None,
     *,
-    to_judge: bool = False,
     empty_targets: bool = False,
 ) -> "list[Example]":
     """Pairs to measure a model on: those of a file, read as the recipe reads its own, or the recipe's test split.
 
-    to_judge: where the recipe says so, examples with equal sources become one with several right targets. empty_targets: a
-    target may be empty. Features that
-    training never saw count as absent, as they do in validation; standard error says how many.
+    empty_targets: a target may be empty. Features that training never saw count as absent, as they do in validation; standard
+    error says how many.
     """
-    from seqloom.data.examples import grouped
-
     if file is None:
         examples = _test_split(predictor)
     else:
         examples = _pairs_of(predictor, file, columns, parse_format(format), empty_targets=empty_targets)
-    if to_judge and predictor.recipe.data.groups_references:
-        examples = grouped(examples)
     tolerated = predictor.tolerant(examples)
     changed = sum(one.features != other.features for one, other in zip(examples, tolerated, strict=True))
     if changed:
         typer.echo(f"seqloom: {changed:,} examples have features that training never saw; they count as absent", err=True)
     return tolerated
+
+
+def judged_examples(
+    predictor: "Predictor", file: str | None, columns: str | None, format: str | None, references: str | None
+) -> "list[Example]":
+    """Pairs to judge outputs by: `given_examples`, those with equal sources as one with several right targets if wanted.
+
+    references: `single` or `grouped`; None leaves it to the recipe. Standard error says what is judged one by one.
+    """
+    from seqloom.data.examples import grouped
+
+    wanted = parse_references(references)
+    examples = given_examples(predictor, file, columns, format)
+    together = grouped(examples)
+    if predictor.recipe.data.groups_references if wanted is None else wanted:
+        return together
+    several = sum(len(one.targets) > 1 for one in together)
+    if several and wanted is None:
+        typer.echo(
+            f"seqloom: {several:,} {'source has' if several == 1 else 'sources have'} several targets, and each line is judged "
+            "by its own (--references grouped: any of them is right)",
+            err=True,
+        )
+    return examples
 
 
 def _test_split(predictor: "Predictor") -> "list[Example]":

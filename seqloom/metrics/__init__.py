@@ -13,6 +13,7 @@ Several references are allowed throughout: an exact match is with any of them, e
 
 from seqloom.metrics.evaluation import Evaluation, absence, better, evaluate, intervals, sentence_scores, silence
 from seqloom.metrics.names import ALL, CAPTIONS, HIGHER_IS_BETTER, PAIRS, SLOW, Name, usual
+from seqloom.metrics.significance import Difference, paired_bootstrap
 from seqloom.metrics.sums import Item, NotComputedError
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "HIGHER_IS_BETTER",
     "PAIRS",
     "SLOW",
+    "Difference",
     "Evaluation",
     "Item",
     "Name",
@@ -29,6 +31,7 @@ __all__ = [
     "better",
     "evaluate",
     "intervals",
+    "paired_bootstrap",
     "sentence_scores",
     "silence",
     "usual",

@@ -1,6 +1,7 @@
 """Exact match and edit rates: metrics of texts that have one right answer."""
 
 from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
 from importlib.metadata import version
 
 import numpy as np
@@ -49,6 +50,29 @@ def _edit_distance() -> Callable[[Sequence[Hashable], Sequence[Hashable]], int]:
     except ImportError as error:
         raise MissingExtraError("Computing metrics", "metrics") from error
     return Levenshtein.distance
+
+
+@dataclass(frozen=True)
+class Edit:
+    """One symbol that differs: written in the place of a wanted one, wanted and not written (None), or not wanted (None)."""
+
+    wanted: str | None
+    written: str | None
+
+
+def edits_between(reference: Sequence[str], hypothesis: Sequence[str]) -> list[Edit]:
+    """The fewest edits that make a reference the hypothesis. Where several ways are as short, rapidfuzz chooses one."""
+    try:
+        from rapidfuzz.distance import Levenshtein
+    except ImportError as error:
+        raise MissingExtraError("Computing metrics", "metrics") from error
+    return [
+        Edit(
+            None if one.tag == "insert" else reference[one.src_pos],
+            None if one.tag == "delete" else hypothesis[one.dest_pos],
+        )
+        for one in Levenshtein.editops(reference, hypothesis)
+    ]
 
 
 def longest_common_subsequence() -> Callable[[Sequence[Hashable], Sequence[Hashable]], int]:

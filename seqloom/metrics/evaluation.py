@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -140,7 +140,7 @@ def intervals(
         times_drawn = np.bincount(random.integers(len(items), size=len(items)), minlength=len(items)).astype(np.float64)
         for name, measure in measures.items():
             drawn[name].append(measure.score(times_drawn @ measure.table))
-    return {name: _middle_95(scores) for name, scores in drawn.items()}
+    return {name: middle_95(scores) for name, scores in drawn.items()}
 
 
 def sentence_scores(items: Sequence[Item], name: str) -> list[float]:
@@ -189,6 +189,16 @@ def _measure_all(items: Sequence[Item], names: Sequence[str] | None) -> tuple[di
         except NotComputedError as error:
             absent[name] = str(error)
     return measures, absent
+
+
+def made_ready(items: Sequence[Item], names: Sequence[str] | None = None) -> dict[str, Measure]:
+    """The named metrics, else the usual ones, ready to be summed; without those that cannot be computed here.
+
+    Where the items are classes, all but exact match say nothing.
+    """
+    measures, _ = _measure_all(items, names)
+    classes = are_classes(items)
+    return {name: replace(one, silent=_CLASSES) if classes and name != "exact_match" else one for name, one in measures.items()}
 
 
 def _check(items: Sequence[Item]) -> None:
@@ -242,11 +252,16 @@ def _measure(name: str, prepared: _Prepared, *, single_sentences: bool) -> Measu
 
 
 def _by_length(items: Sequence[Item], measures: Mapping[str, Measure]) -> list[Mapping[str, float]]:
-    """Group the items by source length, in at most five groups of about equal size, and score each."""
+    """Group the items by source length and score each group."""
     lengths = np.array([item.source_length for item in items], dtype=np.float64)
+    return [_bucket(lengths, inside, measures) for inside in length_groups(lengths)]
+
+
+def length_groups(lengths: Table) -> list[npt.NDArray[np.bool_]]:
+    """At most five groups of about equal size: for each, which of the lengths [N] are in it."""
     starts = np.unique(np.quantile(lengths, np.arange(_BUCKETS) / _BUCKETS, method="lower"))
     bucket_of = np.searchsorted(starts, lengths, side="right") - 1
-    return [_bucket(lengths, bucket_of == index, measures) for index in range(len(starts))]
+    return [bucket_of == index for index in range(len(starts))]
 
 
 def _bucket(lengths: Table, inside: npt.NDArray[np.bool_], measures: Mapping[str, Measure]) -> Mapping[str, float]:
@@ -255,6 +270,7 @@ def _bucket(lengths: Table, inside: npt.NDArray[np.bool_], measures: Mapping[str
     return {"from": int(chosen.min()), "to": int(chosen.max()), "count": len(chosen), **scores}
 
 
-def _middle_95(scores: Sequence[float]) -> tuple[float, float]:
+def middle_95(scores: Sequence[float]) -> tuple[float, float]:
+    """The interval that leaves out 2.5 % of the scores at each end."""
     low, high = np.percentile(scores, [2.5, 97.5])
     return float(low), float(high)

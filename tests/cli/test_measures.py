@@ -2,11 +2,13 @@
 
 import json
 import math
+import shutil
 from pathlib import Path
 
 import pytest
 
 from cli.conftest import QUICK, Seqloom
+from seqloom.reporting import collect_report
 
 METRICS = ["exact_match", "symbol_error_rate", "cer", "wer", "bleu", "chrf"]
 
@@ -149,10 +151,97 @@ def test_compare_puts_runs_side_by_side_and_names_differences(seqloom: Seqloom, 
     assert body["differences"] == {str(finished): []}
 
 
-def test_compare_prints_paths_in_brackets_as_they_are(seqloom: Seqloom, tiny_run: Path, here: Path) -> None:
+def test_compare_prints_lists_in_brackets_as_they_are(seqloom: Seqloom, tiny_run: Path, here: Path) -> None:
     (here / "w.tsv").write_text("".join(f"{word}\t{word}\n" for word in map(str, range(100, 130))))
     assert seqloom("train", "--pairs", "w.tsv", "--out", "other", *QUICK).code == 0
     answer = seqloom("compare", tiny_run, "other")
     assert answer.code == 0
-    assert f"[{here}/w.tsv]" in answer.out
+    assert f"-> {here}/w.tsv" in answer.out
+    assert "columns.features: [3] -> []" in answer.out
     assert "different data" in answer.out
+
+
+def test_a_run_before_its_first_validation_has_parameters(finished: Path, tiny_run: Path, seqloom: Seqloom) -> None:
+    (finished / "weights.safetensors").unlink()
+    [body] = seqloom("compare", tiny_run, finished, "--json").objects
+    whole, unfinished = body["runs"]
+    assert whole["parameters"] == unfinished["parameters"] > 0
+    shutil.rmtree(finished / "checkpoints")
+    [body] = seqloom("compare", tiny_run, finished, "--json").objects
+    assert body["runs"][1]["parameters"] is None
+
+
+# --- whether runs differ by more than chance ------------------------------------------------------------------------
+
+
+@pytest.fixture
+def pairs(here: Path) -> Path:
+    (here / "pairs.tsv").write_text("abc\tABC\t\nabc\tABD\t\nfed\tFED\t\nabc\tABC!\tloud\n")
+    return here / "pairs.tsv"
+
+
+def test_a_run_does_not_differ_from_itself_on_a_test(seqloom: Seqloom, tiny_run: Path, finished: Path, pairs: Path) -> None:
+    [body] = seqloom("compare", tiny_run, finished, "--test", pairs, "--json").objects
+    test = body["test"]
+    assert (test["count"], test["resamples"], test["first"]) == (4, 1000, str(tiny_run))
+    [pair] = test["pairs"]
+    assert pair["second"] == str(finished)
+    exact = pair["metrics"][0]
+    assert (exact["metric"], exact["first"], exact["second"], exact["difference"]) == ("exact_match", 75, 75, 0)
+    assert (exact["interval"], exact["p_value"]) == ([0, 0], 1)
+    told = seqloom("compare", tiny_run, finished, "--test", pairs, "--metrics", "cer", "--references", "grouped").out
+    assert "95 % interval" in told
+    assert "3 items of" in told
+    assert "\ncer " in told
+    assert "\nchrf " not in told.split("95 % interval")[1]
+
+
+def test_runs_are_compared_on_what_both_held_out(seqloom: Seqloom, tiny_run: Path, finished: Path) -> None:
+    [body] = seqloom("compare", tiny_run, finished, "--held-out", "--json").objects
+    assert body["test"]["count"] == json.loads((tiny_run / "run.json").read_text())["examples"]["test"]
+    assert body["test"]["notes"] == []
+
+
+def test_other_test_sets_and_other_tasks_get_a_sentence(
+    seqloom: Seqloom, tiny_run: Path, lines: Path, here: Path, pairs: Path
+) -> None:
+    (here / "w.tsv").write_text("".join(f"{word}\t{word}\n" for word in map(str, range(100, 160))))
+    assert seqloom("train", "--pairs", "w.tsv", "--out", "other", *QUICK).code == 0
+    answer = seqloom("compare", tiny_run, "other", "--held-out")
+    assert answer.code == 3
+    assert "the runs held out other test examples" in answer.err
+    assert "no source is in all. Name a file for all: --test FILE" in answer.err
+    both = seqloom("compare", tiny_run, "other", "--test", pairs, "--columns", "source=1,target=2")
+    assert "symbol_error_rate is left out: the runs have other target vocabularies" in both.out
+    assert "Use: seqloom score" in seqloom("compare", tiny_run, lines, "--test", pairs).err
+    assert "Choose one of them" in seqloom("compare", tiny_run, tiny_run, "--test", pairs, "--held-out").err
+    assert "found one" in seqloom("compare", tiny_run, "--test", pairs).err
+    assert "Add --test FILE or --held-out" in seqloom("compare", tiny_run, "other", "--metrics", "cer").err
+
+
+# --- several references ---------------------------------------------------------------------------------------------
+
+
+def test_any_reference_is_right_if_sources_are_judged_once(seqloom: Seqloom, tiny_run: Path, pairs: Path) -> None:
+    each = seqloom("evaluate", tiny_run, pairs, "--json")
+    assert (each.objects[0]["count"], each.objects[0]["metrics"]["exact_match"]) == (4, 75)
+    assert "1 source has several targets, and each line is judged by its own (--references grouped" in each.err
+    single = seqloom("evaluate", tiny_run, pairs, "--references", "single", "--json")
+    assert (single.objects, single.err) == (each.objects, "")
+    [body] = seqloom("evaluate", tiny_run, pairs, "--references", "grouped", "--json").objects
+    assert (body["count"], body["references"], body["metrics"]["exact_match"]) == (3, 4, 100)
+    assert list(body["metrics"]) == METRICS  # texts are judged as texts, not as captions
+    assert body["metrics"]["symbol_error_rate"] == 0
+    told = seqloom("evaluate", tiny_run, pairs, "--references", "grouped").out
+    assert "references: 4 for 3 sources; any of them is right" in told
+
+
+def test_report_and_evaluate_agree(seqloom: Seqloom, finished: Path) -> None:
+    [body] = seqloom("evaluate", finished, "--json").objects
+    report = collect_report(finished)
+    assert {one.name: one.value for one in report.metrics} == {
+        name: value for name, value in body["metrics"].items() if name not in body["silent"]
+    }
+    assert dict(report.facts)["measured on"].startswith(f"{body['count']:,} test examples")
+    some = collect_report(finished, most=3)
+    assert dict(some.facts)["measured on"].startswith(f"3 of {body['count']:,} test examples")
