@@ -8,6 +8,7 @@ from seqloom.cli import (
     check,
     compare,
     demo,
+    errors,
     evaluate,
     explain,
     plane,
@@ -40,6 +41,7 @@ app.command("demo", cls=Command)(demo.demo)
 app.command("train", cls=Command)(train.train)
 app.command("predict", cls=Command)(predict.predict)
 app.command("evaluate", cls=Command)(evaluate.evaluate)
+app.command("errors", cls=Command)(errors.errors)
 app.command("score", cls=Command)(score.score)
 app.command("sample", cls=Command)(sample.sample)
 app.command("explain", cls=Command)(explain.explain)

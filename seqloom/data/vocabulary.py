@@ -224,6 +224,23 @@ class Vocabulary:
         spaced = start == 0 or text[start - 1].isspace()
         return f"{self._before_unknown if spaced else ''}{text[start:end]}"
 
+    def pieces(self, text: str, *, as_read: bool) -> list[str]:
+        """What a text is cut into: characters, symbols between spaces, words and punctuation marks, or the text itself.
+
+        Of subwords it is the words that they are parts of. as_read: normalised and lower-cased as a model reads it, else as it
+        stands.
+        """
+        normaliser, splitter = self._tokenizer.normalizer, self._tokenizer.pre_tokenizer
+        if splitter is None:
+            return [text]
+        found = [
+            piece for piece, _ in splitter.pre_tokenize_str(normaliser.normalize_str(text) if normaliser and as_read else text)
+        ]
+        if self.by_words and not self.by_frequency:
+            mark = pre_tokenizers.Punctuation("isolated")
+            found = [piece for word in found for piece, _ in mark.pre_tokenize_str(word)]
+        return [_readable(piece) for piece in found if self.by_words is False or piece != _SPACE]
+
     def decode(self, ids: Iterable[int], copies: Mapping[int, str] | None = None) -> str:
         """The text that the symbols spell; `begin`, `end` and features spell nothing. copies: those of the source."""
         own = {UNKNOWN: f"{self._before_unknown}<unknown>", **(copies or {})}

@@ -74,23 +74,24 @@ def to_html(report: Report) -> str:
     """Write the report as one HTML page that needs no network."""
     body = "".join(
         (
-            _header(report),
-            _section("Quality", _metrics(report.metrics)),
-            _section("Classes", "" if report.classes is None else _classes(report.classes)),
-            _section("Training", _charts(line_chart(panel) for panel in report.panels) + _validation(report.validation)),
-            _section("Quality by source length", _charts(_by_length(report.by_length))),
-            _section("Worst outputs", _examples(report.worst)),
-            _section("Best outputs", _examples(report.best)),
-            _section("Attention", "".join(heatmap.component(one, compact=True) for one in report.maps)),
-            _section("What it writes", "".join(_written(*one) for one in report.texts)),
-            _section("Recipe", _recipe(report.recipe_text)),
+            header(report),
+            section("Quality", _metrics(report.metrics)),
+            section("Classes", "" if report.classes is None else class_tables(report.classes)),
+            section("Training", charts(line_chart(panel) for panel in report.panels) + _validation(report.validation)),
+            section("Quality by source length", charts(_by_length(report.by_length))),
+            section("Worst outputs", example_list(report.worst)),
+            section("Best outputs", example_list(report.best)),
+            section("Attention", "".join(heatmap.component(one, compact=True) for one in report.maps)),
+            section("What it writes", "".join(_written(*one) for one in report.texts)),
+            section("Recipe", _recipe(report.recipe_text)),
         )
     )
     styles, scripts = (*heatmap.STYLES, "report.css"), heatmap.SCRIPTS if report.maps else ()
     return page(report.title, f'<main class="report">{body}</main>', styles=styles, scripts=scripts)
 
 
-def _header(report: Report) -> str:
+def header(report: Report) -> str:
+    """The top of a page: title, summary, notes and facts."""
     summary = f'<p class="summary" dir="auto">{text(report.summary)}</p>' if report.summary else ""
     facts = "".join(f'<div><dt>{text(label)}</dt><dd dir="auto">{text(value)}</dd></div>' for label, value in report.facts)
     notes = "".join(f'<p class="remark" dir="auto">{text(note)}</p>' for note in report.notes)
@@ -98,7 +99,8 @@ def _header(report: Report) -> str:
     return f"<header>{headline(report.title)}{summary}{notes}{listed}</header>"
 
 
-def _section(title: str, content: str) -> str:
+def section(title: str, content: str) -> str:
+    """A part of a page below its heading; nothing if there is nothing in it."""
     return f"<section><h2>{text(title)}</h2>{content}</section>" if content else ""
 
 
@@ -139,7 +141,7 @@ _MOST_CLASSES = 20
 _MOST_CONFUSIONS = 12
 
 
-def _classes(classes: Classes) -> str:
+def class_tables(classes: Classes) -> str:
     """Each class with what is found of it; then what is taken for what, as a table of all where there are few."""
     rows = "".join(_class_row(one) for one in classes.qualities[:_MOST_CLASSES])
     head = "".join(f"<th class=num>{title}</th>" for title in ("wanted", "written", "precision", "recall", "F1"))
@@ -184,8 +186,9 @@ def _confusion_list(classes: Classes) -> str:
     return f'<div class="wide"><table><thead>{head}</thead><tbody>{rows}</tbody></table></div>' if rows else ""
 
 
-def _charts(charts: Iterable[str]) -> str:
-    drawn = "".join(charts)
+def charts(drawings: Iterable[str]) -> str:
+    """Charts beside each other."""
+    drawn = "".join(drawings)
     return f'<div class="charts">{drawn}</div>' if drawn else ""
 
 
@@ -224,7 +227,8 @@ def _length_range(row: Mapping[str, float]) -> str:
     return str(low) if low == high else f"{low}\u2013{high}"
 
 
-def _examples(examples: Sequence[Example]) -> str:
+def example_list(examples: Sequence[Example]) -> str:
+    """Outputs beside what was wanted, one below the other."""
     if not examples:
         return ""
     return f'<ol class="examples">{"".join(_example(one) for one in examples)}</ol>'

@@ -70,6 +70,16 @@ def test_every_class_is_given_once_with_its_probability(class_run: Path, seqloom
     assert body["probability"] == pytest.approx(float(first), abs=1e-3)
 
 
+def test_errors_of_classes_are_a_table_of_classes(class_run: Path, seqloom: Seqloom, tmp_path: Path) -> None:
+    (tmp_path / "pairs.tsv").write_text("abcd\twith a\ndcb\twith a\nbbbb\twithout\n")
+    [body] = seqloom("errors", class_run, tmp_path / "pairs.tsv", "--json").objects
+    assert (body["unit"], body["wrong"]) == ("classes", 1)
+    assert body["classes"]["confusions"] == [{"wanted": "with a", "written": "without", "count": 1}]
+    answer = seqloom("errors", class_run, tmp_path / "pairs.tsv", "--out", tmp_path / "errors.html")
+    assert "written instead" in answer.out
+    assert "Rows: wanted. Columns: written." in (tmp_path / "errors.html").read_text()
+
+
 def test_evaluating_classes_says_which_are_confused(class_run: Path, seqloom: Seqloom) -> None:
     [body] = seqloom("evaluate", class_run, "--json").objects
     assert body["classes"]["accuracy"] == body["metrics"]["exact_match"] > 80

@@ -137,6 +137,9 @@ def test_every_command_takes_several_sources(folder: Path, seqloom: Seqloom, tmp
     assert seqloom("explain", run, one, "--out", tmp_path / "map.html").out.startswith("big d\n")
     assert "this run reads reading and word" in seqloom("explain", run, "d", "--out", tmp_path / "map.html").err
     assert seqloom("report", run, "--out", tmp_path / "report.html").code == 0
+    [wrong] = seqloom("errors", run, folder / "table.tsv", "--out", tmp_path / "errors.html", "--json").objects
+    assert wrong["count"] == 300
+    assert seqloom("compare", run, run, "--held-out").code == 0
 
 
 def test_a_run_goes_on_with_the_same_sources_only(folder: Path, seqloom: Seqloom, tmp_path: Path) -> None:
