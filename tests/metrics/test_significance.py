@@ -1,6 +1,8 @@
 """The paired bootstrap: two systems on the same items."""
 
 import random
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pytest
@@ -59,10 +61,13 @@ def test_bleu_and_chrf_agree_with_the_paired_bootstrap_of_sacrebleu(monkeypatch:
     """Its draws are the same, and so are the scores of all resamples. Its p-value goes by the size of differences."""
     monkeypatch.setenv("SACREBLEU_SEED", "12345")
     second = spoilt(SENTENCES, 0.05)
-    systems = [("first", [one.hypothesis for one in SENTENCES]), ("second", [one.hypothesis for one in second])]
+    systems: list[tuple[str, Sequence[str]]] = [
+        ("first", [one.hypothesis for one in SENTENCES]),
+        ("second", [one.hypothesis for one in second]),
+    ]
     metrics = {"bleu": BLEU(force=True), "chrf": CHRF()}
     references = [[one.references[0] for one in SENTENCES]]
-    theirs = PairedTest(systems, metrics, references, test_type="bs", n_samples=400)()[1]
+    theirs: dict[str, Any] = PairedTest(systems, metrics, references, test_type="bs", n_samples=400)()[1]
     ready = made_ready(second, ["bleu", "chrf"])
     for one in paired_bootstrap(SENTENCES, second, ["bleu", "chrf"], resamples=400):
         result = next(results[1] for name, results in theirs.items() if name.lower().startswith(one.metric))
