@@ -73,12 +73,13 @@ def evaluate(
     metrics: Sequence[str] | None,
 ) -> "Evaluation":
     """Measure a model on pairs, as `seqloom evaluate` does."""
-    from seqloom.cli.options import given_examples
+    from seqloom.cli.options import judged_examples
     from seqloom.metrics import evaluate as measure
 
     predictor = _opened(run)
-    examples = given_examples(predictor, _path(pairs), _columns(columns), to_judge=True)
-    return measure(predictor.items(examples, predictor.predict(examples, beam=beam)), metrics)
+    examples = judged_examples(predictor, _path(pairs), _columns(columns))
+    items = predictor.items(examples, predictor.predict(examples, beam=beam))
+    return measure(items, metrics or predictor.usual_metrics(items))
 
 
 @dataclass(frozen=True)

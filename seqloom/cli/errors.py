@@ -127,7 +127,8 @@ def _print_confusions(console: "Console", mistakes: "Mistakes") -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from seqloom.views.mistakes import shortened, visible
+    from seqloom.views.labels import shortened
+    from seqloom.views.mistakes import LONGEST, visible
 
     if not mistakes.confusions:
         return
@@ -140,7 +141,7 @@ def _print_confusions(console: "Console", mistakes: "Mistakes") -> None:
     for one in mistakes.confusions[:_MOST_CONFUSIONS]:
         of = "" if one.of is None else f"{100 * one.count / max(1, one.of):.1f} % of {one.of:,}"
         case = one.examples[0]
-        shown = " -> ".join(shortened(text) for text in (case.source, case.wanted, case.written))
+        shown = " -> ".join(shortened(text, LONGEST) for text in (case.source, case.wanted, case.written))
         counts = f"{one.count:,}", f"{one.share:.1f} %", of
         table.add_row(one.kind, Text(visible(one.wanted)), Text(visible(one.written)), *counts, Text(shown))
     console.print()

@@ -328,7 +328,11 @@ def given_examples(
 
 
 def judged_examples(
-    predictor: "Predictor", file: str | None, columns: str | None, format: str | None, references: str | None
+    predictor: "Predictor",
+    file: str | None,
+    columns: str | None,
+    format: str | None = None,
+    references: str | None = None,
 ) -> "list[Example]":
     """Pairs to judge outputs by: `given_examples`, those with equal sources as one with several right targets if wanted.
 

@@ -7,10 +7,13 @@ from seqloom.mistakes import Case, Confusion, Group, Grouping, Mistakes
 from seqloom.views import heatmap
 from seqloom.views.charts import bar_chart
 from seqloom.views.exhibits import Shown, as_exhibit
+from seqloom.views.labels import shortened
 from seqloom.views.page import foreign, number, page, text
 from seqloom.views.report import Example, Report, charts, class_tables, example_list, header, section
 
 _MOST_CONFUSIONS = 40
+LONGEST = 60
+"""Longer texts are cut in tables."""
 NOTHING = "\u2205"
 """What stands where nothing was wanted or written."""
 
@@ -83,7 +86,7 @@ def _confusion_row(one: Confusion) -> str:
 
 
 def _case(case: Case) -> str:
-    return " \u2192 ".join(foreign(shortened(one), tag="bdi") for one in (case.source, case.wanted, case.written))
+    return " \u2192 ".join(foreign(shortened(one, LONGEST), tag="bdi") for one in (case.source, case.wanted, case.written))
 
 
 def visible(symbol: str | None) -> str:
@@ -91,11 +94,6 @@ def visible(symbol: str | None) -> str:
     if symbol is None:
         return NOTHING
     return symbol if symbol.strip() else "\u2423"
-
-
-def shortened(given: str, longest: int = 60) -> str:
-    """A text that fits into a table."""
-    return given if len(given) <= longest else f"{given[: longest - 1]}\u2026"
 
 
 def _grouping(grouping: Grouping, mistakes: Mistakes) -> str:
