@@ -47,7 +47,8 @@ def collect_report(path: Path, *, most: int | None = None, watch: Watch = _unwat
     examples = predictor.tolerant(given[:most])
     judged = f"{len(examples):,}" + (f" of {len(given):,}" if len(examples) < len(given) else "")
     with watch(f"decoding {split} examples", len(examples)) as progress:
-        predictions = predictor.predict(examples, progress=progress)
+        # In a stream, and without where the model looked: of all examples that would fill the memory.
+        predictions = [one.without_alignment() for one in predictor.predict_stream(examples, progress=progress)]
     items = predictor.items(examples, predictions)
     evaluation = evaluate(items, predictor.usual_metrics(items))
     names = evaluation.telling
@@ -73,7 +74,7 @@ def collect_report(path: Path, *, most: int | None = None, watch: Watch = _unwat
         classes=evaluation.classes,
         best=[_shown(*one) for one in seen[:_EXTREMES]],
         worst=[_shown(*one) for one in [one for one in reversed(seen) if _is_wrong(*one)][:_EXTREMES]],
-        maps=[prediction.exhibit() for prediction, _ in _varied(seen, _MAPS)],
+        maps=[prediction.exhibit() for prediction in predictor.predict([example for _, example in _varied(seen, _MAPS)])],
         recipe_text=to_yaml(run.recipe),
     )
 

@@ -20,6 +20,7 @@ from seqloom.cli.options import (
     split_places,
 )
 from seqloom.errors import UsageError
+from seqloom.terminals import visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -79,12 +80,14 @@ def errors(
     search = choose_search(predictor.recipe.search, beam={"width": beam})
     examples = judged_examples(predictor, files[0] if files else None, columns, format, references)
     with progress_bar("decoding", len(examples)) as advance:
-        predictions = predictor.predict(examples, search=search, batch_size=batch_size, progress=advance)
+        stream = predictor.predict_stream(examples, search=search, batch_size=batch_size, progress=advance)
+        predictions = [one.without_alignment() for one in stream]  # all maps would fill the memory
     with progress_bar("counting training examples", None) as advance:
         mistakes = diagnose(predictor, examples, predictions, worst=worst, progress=advance)
     on = f"{len(examples):,} examples of {files[0] if files else 'the test split'}, search: {search.kind}"
     if out is not None:
-        _write_page(out, f"Errors of {' and '.join(Path(run).name for run in runs)}", on, mistakes, predictions)
+        worst_ones = predictor.predict([examples[one.number] for one in mistakes.worst], search=search)
+        _write_page(out, f"Errors of {' and '.join(Path(run).name for run in runs)}", on, mistakes, worst_ones)
     if json:
         print_json({"measured_on": on, **mistakes.as_json()})
         return
@@ -93,12 +96,11 @@ def errors(
         typer.echo(str(out))
 
 
-def _write_page(out: Path, title: str, on: str, mistakes: "Mistakes", predictions: "Sequence[DrawnPrediction]") -> None:
-    from seqloom.runs import write_file
+def _write_page(out: Path, title: str, on: str, mistakes: "Mistakes", worst: "Sequence[DrawnPrediction]") -> None:
+    from seqloom.saving import write_file
     from seqloom.views.mistakes import Page, to_html
 
-    shown = [predictions[one.number].exhibit() for one in mistakes.worst]
-    write_file(out, to_html(Page(title, on, mistakes, shown)).encode())
+    write_file(out, to_html(Page(title, on, mistakes, [one.exhibit() for one in worst])).encode())
 
 
 def _print_mistakes(console: "Console", mistakes: "Mistakes", on: str) -> None:
@@ -128,7 +130,7 @@ def _print_confusions(console: "Console", mistakes: "Mistakes") -> None:
     from rich.text import Text
 
     from seqloom.views.labels import shortened
-    from seqloom.views.mistakes import LONGEST, visible
+    from seqloom.views.mistakes import LONGEST, seen
 
     if not mistakes.confusions:
         return
@@ -143,7 +145,9 @@ def _print_confusions(console: "Console", mistakes: "Mistakes") -> None:
         case = one.examples[0]
         shown = " -> ".join(shortened(text, LONGEST) for text in (case.source, case.wanted, case.written))
         counts = f"{one.count:,}", f"{one.share:.1f} %", of
-        table.add_row(one.kind, Text(visible(one.wanted)), Text(visible(one.written)), *counts, Text(shown))
+        table.add_row(
+            one.kind, *(Text(visible(seen(symbol))) for symbol in (one.wanted, one.written)), *counts, Text(visible(shown))
+        )
     console.print()
     console.print(table)
     left = len(mistakes.confusions) - _MOST_CONFUSIONS
@@ -180,6 +184,7 @@ def _print_worst(console: "Console", mistakes: "Mistakes") -> None:
         table.add_column(title, justify="right")
     for one in mistakes.worst:
         counts = f"{one.edits:,}", f"{one.error_rate:.0f} %", f"{one.probability:.2g}"
-        table.add_row(Text(one.case.source), Text(one.case.wanted), Text(one.case.written or "(nothing)"), *counts)
+        texts = one.case.source, one.case.wanted, one.case.written or "(nothing)"
+        table.add_row(*(Text(visible(text)) for text in texts), *counts)
     console.print()
     console.print(table)

@@ -72,7 +72,8 @@ def tested(runs: Sequence[str], test: Test) -> Outcome:
     items = []
     for run, predictor, own in zip(runs, predictors, examples, strict=True):
         with progress_bar(f"decoding with {run}", len(own)) as advance:
-            items.append(predictor.items(own, predictor.predict(own, progress=advance)))
+            outputs = [one.without_alignment() for one in predictor.predict_stream(own, progress=advance)]
+        items.append(predictor.items(own, outputs))
     chosen = [name for name in test.metrics or predictors[0].usual_metrics(items[0]) if name not in left_out]
     return Outcome(
         first=runs[0],

@@ -81,7 +81,7 @@ def _confusion_row(one: Confusion) -> str:
     of = "" if one.of is None else f"{one.count:,} / {one.of:,}"
     cells = "".join(f"<td class=num>{cell}</td>" for cell in (f"{one.count:,}", f"{number(one.share, 1)} %", of))
     cases = "<br>".join(_case(case) for case in one.examples)
-    symbols = "".join(f"<td>{foreign(visible(symbol))}</td>" for symbol in (one.wanted, one.written))
+    symbols = "".join(f"<td>{foreign(seen(symbol))}</td>" for symbol in (one.wanted, one.written))
     return f'<tr><th>{one.kind}</th>{symbols}{cells}<td class="cases">{cases}</td></tr>'
 
 
@@ -89,7 +89,7 @@ def _case(case: Case) -> str:
     return " \u2192 ".join(foreign(shortened(one, LONGEST), tag="bdi") for one in (case.source, case.wanted, case.written))
 
 
-def visible(symbol: str | None) -> str:
+def seen(symbol: str | None) -> str:
     """A symbol that can be seen: a space has a sign of its own, and so has nothing."""
     if symbol is None:
         return NOTHING
