@@ -16,7 +16,7 @@ from seqloom.errors import DataError
 from seqloom.metrics import Item, evaluate
 from seqloom.metrics.edits import Edit, edits_between
 from seqloom.metrics.evaluation import length_groups
-from seqloom.mistakes import Case, Confusion, EditKind, Group, Grouping, Mistake, Mistakes, Unit
+from seqloom.mistakes import Case, EditCount, EditKind, Grouping, JudgedGroup, Mistake, Mistakes, Unit
 from seqloom.predict import Predictor
 from seqloom.predictions import Prediction
 from seqloom.recipe.sections import TARGET, Characters, Symbols, VocabularyFile, Whole
@@ -114,7 +114,7 @@ def _source(example: Example) -> str:
     return " | ".join((*example.features, *example.sources.values()))
 
 
-def _confusions(judged: Sequence[_Judged]) -> tuple[Confusion, ...]:
+def _confusions(judged: Sequence[_Judged]) -> tuple[EditCount, ...]:
     """All edits, the most frequent first."""
     counts: Counter[Edit] = Counter()
     cases: defaultdict[Edit, list[Case]] = defaultdict(list)
@@ -126,7 +126,7 @@ def _confusions(judged: Sequence[_Judged]) -> tuple[Confusion, ...]:
     occurrences = Counter(symbol for one in judged for symbol in one.wanted)
     ranked = sorted(counts, key=lambda edit: (-counts[edit], edit.wanted or "", edit.written or ""))
     return tuple(
-        Confusion(
+        EditCount(
             kind=_kind(edit),
             wanted=edit.wanted,
             written=edit.written,
@@ -211,9 +211,9 @@ def _grouping(name: str, counted: str, counts: Sequence[int], starts: Sequence[i
     return Grouping(name, counted, tuple(_group(starts[index], ends[index], sums[place == index]) for index in present))
 
 
-def _group(low: int, high: int | None, sums: Table) -> Group:
+def _group(low: int, high: int | None, sums: Table) -> JudgedGroup:
     right, edits, wanted = sums.sum(axis=0)
-    return Group(low, high, len(sums), 100.0 * right / len(sums), 100.0 * edits / max(1.0, wanted))
+    return JudgedGroup(low, high, len(sums), 100.0 * right / len(sums), 100.0 * edits / max(1.0, wanted))
 
 
 def _key(example: Example) -> tuple[object, ...]:

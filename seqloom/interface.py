@@ -73,7 +73,7 @@ def evaluate(
     metrics: Sequence[str] | None,
 ) -> "Evaluation":
     """Measure a model on pairs, as `seqloom evaluate` does."""
-    from seqloom.cli.options import judged_examples
+    from seqloom.cli.judging import judged_examples
     from seqloom.metrics import evaluate as measure
 
     predictor = _opened(run)

@@ -21,7 +21,7 @@ class Case:
 
 
 @dataclass(frozen=True)
-class Confusion:
+class EditCount:
     """One edit, and how often it is needed to make a reference the output.
 
     share: of all edits, in percent. of: how often `wanted` stands in the references; None where nothing was wanted.
@@ -37,7 +37,7 @@ class Confusion:
 
 
 @dataclass(frozen=True)
-class Group:
+class JudgedGroup:
     """Items that have something in common, from `low` to `high` (None: or more).
 
     exact_match: right ones, and error_rate: edits per wanted unit, both in percent.
@@ -63,7 +63,7 @@ class Grouping:
 
     name: str
     counted: str
-    groups: tuple[Group, ...]
+    groups: tuple[JudgedGroup, ...]
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ class Mistakes:
     unit: Unit
     wanted: int
     unseen: int
-    confusions: tuple[Confusion, ...]
+    confusions: tuple[EditCount, ...]
     by: tuple[Grouping, ...]
     worst: tuple[Mistake, ...]
     classes: Classes | None = None

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from seqloom.cli.evaluate import MetricsOption, parse_metrics
-from seqloom.cli.options import ColumnsOption, FormatOption, Json, ReferencesOption, open_console, print_json
-from seqloom.cli.significance import Outcome, Test, print_outcome, tested
+from seqloom.cli.judging import ReferencesOption
+from seqloom.cli.options import ColumnsOption, FormatOption, Json, open_console, print_json
+from seqloom.cli.significance import PairedOutcome, Test, print_outcome, tested
 from seqloom.errors import UsageError
 from seqloom.terminals import visible
 
@@ -35,7 +36,7 @@ def compare(
     metrics: MetricsOption = None,
     json: Json = False,
 ) -> None:
-    """Put runs side by side: figures, size, time, recipes; with --test, whether they differ by more than chance.
+    """Put runs side by side, and test whether they differ by chance.
 
     Examples:
         seqloom compare runs/gru runs/lstm
@@ -85,7 +86,7 @@ def compare(
         print_outcome(console, outcome)
 
 
-def _outcome(runs: list[str], held_out: bool, test: Test) -> Outcome | None:
+def _outcome(runs: list[str], held_out: bool, test: Test) -> PairedOutcome | None:
     """How the runs differ on a test, if one is wanted."""
     from seqloom.cli.texts import is_text_run
 

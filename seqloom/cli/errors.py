@@ -5,14 +5,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from seqloom.cli.judging import ReferencesOption, judged_examples
 from seqloom.cli.options import (
     BatchSize,
     BeamWidth,
     ColumnsOption,
     FormatOption,
     Json,
-    ReferencesOption,
-    judged_examples,
     open_console,
     open_predictor,
     print_json,
@@ -53,7 +52,7 @@ def errors(
     ] = None,
     json: Json = False,
 ) -> None:
-    """Show what goes wrong: confusions, errors by length and by frequency in training, the worst outputs.
+    """Show what goes wrong: what is taken for what, when, and the worst.
 
     Examples:
         seqloom errors runs/words

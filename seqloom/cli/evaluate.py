@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from seqloom.cli.judging import ReferencesOption, judged_examples
 from seqloom.cli.options import (
     BatchSize,
     BeamWidth,
@@ -15,9 +16,7 @@ from seqloom.cli.options import (
     MaximumInput,
     PrecisionOption,
     PredictionPrecision,
-    ReferencesOption,
     Shortlist,
-    judged_examples,
     open_console,
     open_predictor,
     print_json,

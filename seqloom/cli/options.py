@@ -18,7 +18,6 @@ from seqloom.terminals import for_output
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from seqloom.data.examples import Example
     from seqloom.data.formats import Format
     from seqloom.data.recognition import Recognised
     from seqloom.predict import Predictor
@@ -48,15 +47,6 @@ FormatOption = Annotated[
         "--format",
         metavar="NAME",
         help="Of the input, if its ending does not tell: tsv, csv, jsonl, parquet, text, cmudict, cmudict-unstressed.",
-    ),
-]
-ReferencesOption = Annotated[
-    str | None,
-    typer.Option(
-        "--references",
-        metavar="single|grouped",
-        help="Of sources that occur several times: judge each line by its own target, or each source once, where any of "
-        "its targets is right.  [default: as the recipe's data.references]",
     ),
 ]
 Feature = Annotated[
@@ -286,13 +276,6 @@ def parse_format(text: str | None) -> "Format":
     raise UsageError(f"--format: expected one of {', '.join(known)}; got {text!r}")
 
 
-def parse_references(text: str | None) -> bool | None:
-    """Whether sources that occur several times are judged once, with all their targets; None leaves it to the recipe."""
-    if text not in (None, "single", "grouped"):
-        raise UsageError(f"--references: expected single or grouped, got {text!r}")
-    return None if text is None else text == "grouped"
-
-
 def parse_files(text: str) -> "Files":
     """`pairs.tsv`, or two aligned text files as `sources.txt,targets.txt`; a file with a comma in its name wins."""
     from seqloom.recipe.sections import Aligned
@@ -301,85 +284,6 @@ def parse_files(text: str) -> "Files":
     if not comma or "," in target or found_at(text) is Found.FILE:
         return text
     return Aligned(source=source, target=target)
-
-
-def given_examples(
-    predictor: "Predictor",
-    file: str | None,
-    columns: str | None,
-    format: str | None = None,
-    *,
-    empty_targets: bool = False,
-) -> "list[Example]":
-    """Pairs to measure a model on: those of a file, read as the recipe reads its own, or the recipe's test split.
-
-    empty_targets: a target may be empty. Features that training never saw count as absent, as they do in validation; standard
-    error says how many.
-    """
-    if file is None:
-        examples = _test_split(predictor)
-    else:
-        examples = _pairs_of(predictor, file, columns, parse_format(format), empty_targets=empty_targets)
-    tolerated = predictor.tolerant(examples)
-    changed = sum(one.features != other.features for one, other in zip(examples, tolerated, strict=True))
-    if changed:
-        typer.echo(f"seqloom: {changed:,} examples have features that training never saw; they count as absent", err=True)
-    return tolerated
-
-
-def judged_examples(
-    predictor: "Predictor",
-    file: str | None,
-    columns: str | None,
-    format: str | None = None,
-    references: str | None = None,
-) -> "list[Example]":
-    """Pairs to judge outputs by: `given_examples`, those with equal sources as one with several right targets if wanted.
-
-    references: `single` or `grouped`; None leaves it to the recipe. Standard error says what is judged one by one.
-    """
-    from seqloom.data.examples import grouped
-
-    wanted = parse_references(references)
-    examples = given_examples(predictor, file, columns, format)
-    together = grouped(examples)
-    if predictor.recipe.data.groups_references if wanted is None else wanted:
-        return together
-    several = sum(len(one.targets) > 1 for one in together)
-    if several and wanted is None:
-        typer.echo(
-            f"seqloom: {several:,} {'source has' if several == 1 else 'sources have'} several targets, and each line is judged "
-            "by its own (--references grouped: any of them is right)",
-            err=True,
-        )
-    return examples
-
-
-def _test_split(predictor: "Predictor") -> "list[Example]":
-    from seqloom.data.corpus import Corpus
-
-    corpus = Corpus(predictor.recipe.data, predictor.recipe.seed)
-    examples = list(corpus.examples("test")) if corpus.has("test") else []
-    if not examples:
-        raise DataError("the recipe has no test examples. Name a file of pairs")
-    return examples
-
-
-def _pairs_of(
-    predictor: "Predictor", file: str, columns: str | None, chosen: "Format", *, empty_targets: bool
-) -> "list[Example]":
-    from seqloom.data.examples import read_examples
-    from seqloom.data.formats import ending_format
-
-    data, files = with_columns(predictor.recipe.data, columns), parse_files(file)
-    own = "tsv" if data.format == "text" or data.builtin else data.format
-    known = not isinstance(files, str) or ending_format(files) is not None
-    kind = own if chosen == "auto" and not known else chosen
-    stream = read_examples(files, format=kind, columns=data.columns, sources=data.sources, empty_targets=empty_targets)
-    examples = list(stream)
-    if not examples:
-        raise DataError(f"{file}: holds no examples. Give a file with at least one pair")
-    return examples
 
 
 def print_json(body: Any, *, indent: int | None = None) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from seqloom.cli.judging import given_examples
 from seqloom.cli.options import (
     BatchSize,
     ColumnsOption,
@@ -15,7 +16,6 @@ from seqloom.cli.options import (
     Json,
     MaximumInput,
     Run,
-    given_examples,
     print_json,
     progress_bar,
 )

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from seqloom.cli.options import given_examples, open_predictor, parse_references, progress_bar
+from seqloom.cli.judging import given_examples, parse_references
+from seqloom.cli.options import open_predictor, progress_bar
 from seqloom.errors import DataError, UsageError
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ class Test:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class PairedOutcome:
     """How each further run differs from the first, on so many items; notes: what else one should know."""
 
     first: str
@@ -54,7 +55,7 @@ class Outcome:
         }
 
 
-def tested(runs: Sequence[str], test: Test) -> Outcome:
+def tested(runs: Sequence[str], test: Test) -> PairedOutcome:
     """Let all runs answer the same examples, and compare each further run with the first."""
     from seqloom.metrics import paired_bootstrap
 
@@ -75,7 +76,7 @@ def tested(runs: Sequence[str], test: Test) -> Outcome:
             outputs = [one.without_alignment() for one in predictor.predict_stream(own, progress=advance)]
         items.append(predictor.items(own, outputs))
     chosen = [name for name in test.metrics or predictors[0].usual_metrics(items[0]) if name not in left_out]
-    return Outcome(
+    return PairedOutcome(
         first=runs[0],
         count=len(examples[0]),
         on=test.file or "the test examples that all runs held out",
@@ -167,7 +168,7 @@ def _incomparable(predictors: "Sequence[Predictor]") -> dict[str, str]:
     return {name: f"{name} is left out: the runs have other target vocabularies, so their symbols do not compare"}
 
 
-def print_outcome(console: "Console", outcome: Outcome) -> None:
+def print_outcome(console: "Console", outcome: PairedOutcome) -> None:
     """Tables, one for each further run."""
     from rich.table import Table
     from rich.text import Text

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from seqloom.mistakes import Case, Confusion, Group, Grouping, Mistakes
+from seqloom.mistakes import Case, EditCount, Grouping, JudgedGroup, Mistakes
 from seqloom.views import heatmap
 from seqloom.views.charts import bar_chart
 from seqloom.views.exhibits import Shown, as_exhibit
@@ -77,7 +77,7 @@ def _confusions(mistakes: Mistakes) -> str:
     )
 
 
-def _confusion_row(one: Confusion) -> str:
+def _confusion_row(one: EditCount) -> str:
     of = "" if one.of is None else f"{one.count:,} / {one.of:,}"
     cells = "".join(f"<td class=num>{cell}</td>" for cell in (f"{one.count:,}", f"{number(one.share, 1)} %", of))
     cases = "<br>".join(_case(case) for case in one.examples)
@@ -106,7 +106,7 @@ def _grouping(grouping: Grouping, mistakes: Mistakes) -> str:
     return f"<p>Counted: {text(grouping.counted)}.</p>{charts(drawn)}"
 
 
-def _value(group: Group, name: str) -> float:
+def _value(group: JudgedGroup, name: str) -> float:
     return group.exact_match if name == "exact_match" else group.error_rate
 
 

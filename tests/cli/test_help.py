@@ -14,6 +14,7 @@ COMMANDS = [
     "train",
     "predict",
     "evaluate",
+    "errors",
     "score",
     "sample",
     "explain",
