@@ -52,7 +52,7 @@ def errors(
     ] = None,
     json: Json = False,
 ) -> None:
-    """Show what goes wrong: what is taken for what, when, and the worst.
+    """Show what goes wrong: confusions, when they happen, the worst.
 
     Examples:
         seqloom errors runs/words
