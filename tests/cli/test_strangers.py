@@ -27,6 +27,7 @@ UNUSED = {
     ("explain", "checkpoints/latest"),
     ("explain", "metrics.jsonl"),
     ("compare", "tokenizers/source.json"),
+    ("compare", "weights.safetensors"),
 }
 
 

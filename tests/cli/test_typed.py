@@ -196,7 +196,7 @@ def test_a_packaged_recipe_without_its_files_says_how_to_give_them(seqloom: Seql
 
 def test_a_packaged_recipe_takes_pairs(seqloom: Seqloom, tiny_pairs: Path, here: Path) -> None:
     chosen = choose_recipe(Asked(recipe="transliteration", pairs=(str(tiny_pairs),), settings=("training.epochs=2",)))
-    assert chosen.data.train == (str(tiny_pairs),)
+    assert chosen.data.train == str(tiny_pairs)
     assert (chosen.data.validation, chosen.data.test) == (None, None)
     assert chosen.data.split.validation == chosen.data.split.test == 0.1
     assert chosen.model.decoder.size == 512
@@ -209,7 +209,7 @@ def test_a_packaged_recipe_takes_pairs(seqloom: Seqloom, tiny_pairs: Path, here:
 def test_a_packaged_recipe_takes_text(here: Path) -> None:
     Path("book.txt").write_text("it was a dark night\n" * 50, encoding="utf-8")
     chosen = choose_recipe(Asked(recipe="text", text=("book.txt",), lines=True))
-    assert (chosen.data.train, chosen.data.text) == (("book.txt",), "lines")
+    assert (chosen.data.train, chosen.data.text) == ("book.txt", "lines")
     assert chosen.is_language_model
 
 

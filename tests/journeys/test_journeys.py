@@ -90,6 +90,7 @@ def test_a_baseline_for_a_paper(seqloom: Seqloom, here: Path) -> None:
     pairs = little_data.transliterations(220)
     for name, part in {"train": pairs[:160], "dev": pairs[160:190], "test": pairs[190:]}.items():
         little_data.write_lines(here / f"{name}.tsv", part)
+    little_data.write_lines(here / "held-out.tsv", pairs[190:])
     [recipe] = blocks(README, "yaml")
     (here / "recipe.yaml").write_text(recipe, encoding="utf-8")
     [shown] = blocks(README, "python")

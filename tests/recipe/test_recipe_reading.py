@@ -342,7 +342,7 @@ def test_any_recipe_survives_yaml(data: dict[str, Any]) -> None:
     except RecipeError:
         # The generator knows types and bounds, not which parts go together.
         simple = {"model": {}, "data": data["data"] | {"sources": {"source": {}}, "columns": {}}}
-        recipe = recipe_from(data | simple | {"training": data.get("training", {}) | {"sampled_softmax": None}})
+        recipe = recipe_from(data | simple | {"training": data.get("training", {}) | {"sampled_softmax": None, "keep": None}})
     assert plainly(to_yaml(recipe)) == recipe
     assert differences(recipe, plainly(to_yaml(recipe))) == []
     assert all(sentence.endswith(".") for _, sentence in jars(recipe))
