@@ -39,7 +39,7 @@ from seqloom.training.loop import update
 from seqloom.training.machine import choose_threads, computing
 from seqloom.training.optimisation import build_optimiser, learning_rate_factor, set_learning_rate
 from seqloom.training.plans import build_plans
-from seqloom.views.charts import Panel, line_chart
+from seqloom.views.charts.plots import Panel, line_chart
 
 LIMIT_FACTOR, LIMIT_EXTRA = 2, 10
 """The textbook may write twice as many symbols as it reads, and some more."""

@@ -91,8 +91,8 @@ class ReadText:
 
     def save(self, path: PathText) -> Path:
         """Write it to a file, .html or .json; return its path."""
-        from seqloom.views.labels import shortened
-        from seqloom.views.texts import require_ending, write_next_symbols
+        from seqloom.views.language.files import require_ending, write_next_symbols
+        from seqloom.views.text.labels import shortened
 
         require_ending(Path(path))
         title = shortened(self.readings[0].line.text, 60) if self.readings else ""

@@ -33,7 +33,7 @@ from seqloom.search.fusion import Fused, FusedState
 from seqloom.search.settings import Request, longest_outputs
 from seqloom.seeds import runs_at
 from seqloom.symbols import UNKNOWN
-from seqloom.views.exhibits import Exhibit
+from seqloom.views.maps.exhibits import Exhibit
 
 if TYPE_CHECKING:
     from seqloom.views import Exhibit

@@ -16,8 +16,8 @@ from seqloom.readings import Summary
 from seqloom.recipe import jars, to_yaml
 from seqloom.recipe.sections import Sample
 from seqloom.runs import RunFolder
-from seqloom.views import report as views
-from seqloom.views.charts import MOST_CURVES, Panel
+from seqloom.views.charts.plots import MOST_CURVES, Panel
+from seqloom.views.pages import report as views
 from seqloom.wording import counted
 
 Row = TypeVar("Row")

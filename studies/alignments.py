@@ -43,8 +43,8 @@ from seqloom.planes import Doubles
 from seqloom.predict import Predictor
 from seqloom.predictions import Alignment, Candidate
 from seqloom.views import to_svg
-from seqloom.views.labels import END_SIGN
-from seqloom.views.segments import output_spans
+from seqloom.views.text.labels import END_SIGN
+from seqloom.views.text.segments import output_spans
 
 SEED = 1
 HEADLINES = Run("headlines", "headlines")

@@ -6,8 +6,8 @@ from html import escape
 
 from common import IMAGES
 
-from seqloom.views.charts import nice_ticks, spoken
-from seqloom.views.theme import drawing_style
+from seqloom.views.charts.plots import nice_ticks, spoken
+from seqloom.views.drawing.theme import drawing_style
 
 Point = tuple[float, float]
 

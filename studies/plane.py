@@ -40,7 +40,7 @@ from seqloom.metrics import evaluate
 from seqloom.planes import Doubles, Plane, cosine_distances
 from seqloom.predict import Predictor
 from seqloom.predictions import FloatArray
-from seqloom.views.plane import plane_svg
+from seqloom.views.charts.plane import plane_svg
 
 SEED = 1
 GRAMMAR = {

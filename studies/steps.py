@@ -17,9 +17,9 @@ from seqloom.planes import Doubles
 from seqloom.recipe.sections import AttentionBridge
 from seqloom.runs import RunFolder
 from seqloom.symbols import BEGIN, END
-from seqloom.views.labels import visible
-from seqloom.views.page import number
-from seqloom.views.theme import level
+from seqloom.views.drawing.page import number
+from seqloom.views.drawing.theme import level
+from seqloom.views.text.labels import visible
 
 LEFT, COLUMN, ROW = 138.0, 58.0, 24.0
 

@@ -97,7 +97,7 @@ def errors(
 
 def _write_page(out: Path, title: str, on: str, mistakes: "Mistakes", worst: "Sequence[DrawnPrediction]") -> None:
     from seqloom.saving import write_file
-    from seqloom.views.mistakes import Page, to_html
+    from seqloom.views.pages.mistakes import Page, to_html
 
     write_file(out, to_html(Page(title, on, mistakes, [one.exhibit() for one in worst])).encode())
 
@@ -128,8 +128,8 @@ def _print_confusions(console: "Console", mistakes: "Mistakes") -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from seqloom.views.labels import shortened
-    from seqloom.views.mistakes import LONGEST, seen
+    from seqloom.views.pages.mistakes import LONGEST, seen
+    from seqloom.views.text.labels import shortened
 
     if not mistakes.confusions:
         return

@@ -214,8 +214,8 @@ def explain_text(run: str, text: str, out: Path, units: str | None, *, json: boo
     """Write what a language model expected along a text, or what its hidden units show."""
     from seqloom.language import LanguageModel
     from seqloom.readings import Summary
-    from seqloom.views.labels import shortened
-    from seqloom.views.texts import require_ending, write_next_symbols, write_units
+    from seqloom.views.language.files import require_ending, write_next_symbols, write_units
+    from seqloom.views.text.labels import shortened
 
     require_ending(out)
     model = LanguageModel.load(run)

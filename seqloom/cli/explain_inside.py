@@ -18,7 +18,7 @@ _TREE_WIDTH = 3
 
 def explain_tree(run: str, given: "dict[str, Any]", predictor: "Predictor", out: Path, beam: int | None, *, json: bool) -> None:
     """Write the tree of the search for one input: every step's continuations, and which were kept."""
-    from seqloom.views.tree import write_tree
+    from seqloom.views.charts.tree import write_tree
     from seqloom.watching import grow_tree
 
     tree = grow_tree(predictor, given, search=_search(predictor, beam, _TREE_WIDTH))
@@ -35,8 +35,8 @@ def explain_steps(
     run: str, given: "dict[str, Any]", predictor: "Predictor", out: Path, beam: int | None, *, json: bool
 ) -> None:
     """Write how each output symbol comes about: scores, weights, context, word."""
-    from seqloom.views.labels import isolated, shortened
-    from seqloom.views.steps import write_steps
+    from seqloom.views.charts.steps import write_steps
+    from seqloom.views.text.labels import isolated, shortened
     from seqloom.watching import walk_through
 
     walk = walk_through(predictor, given, search=_search(predictor, beam, None))
@@ -65,6 +65,6 @@ def _search(predictor: "Predictor", beam: int | None, usual: int | None) -> "Sea
 
 
 def _named(sources: "Any") -> str:
-    from seqloom.views.labels import isolated, shortened
+    from seqloom.views.text.labels import isolated, shortened
 
     return ", ".join(isolated(shortened(one, 60)) for one in sources.values())

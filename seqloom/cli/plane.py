@@ -48,7 +48,7 @@ def plane(
     from seqloom.planes import Plane
     from seqloom.predict import Predictor
     from seqloom.recipe.sections import Columns, is_lone
-    from seqloom.views.plane import require_plane_ending, write_plane
+    from seqloom.views.charts.plane import require_plane_ending, write_plane
 
     require_plane_ending(out)
     predictor = Predictor.load(run, maximum_input=maximum_input)

@@ -33,7 +33,7 @@ def write_report(run: Path, out: Path | None = None, most: int | None = None) ->
     """Write a run's report and say where."""
     from seqloom.reporting import collect_report
     from seqloom.saving import write_file
-    from seqloom.views.report import to_html
+    from seqloom.views.pages.report import to_html
 
     page = to_html(collect_report(run, most=most, watch=progress_bar))
     aim = out or run / "report.html"

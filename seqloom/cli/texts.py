@@ -132,8 +132,8 @@ def _write_page(
 ) -> None:
     from dataclasses import replace
 
-    from seqloom.views.surprise import MOST_SYMBOLS
-    from seqloom.views.texts import require_ending, write_surprise
+    from seqloom.views.language.files import require_ending, write_surprise
+    from seqloom.views.language.surprise import MOST_SYMBOLS
 
     require_ending(path)
     with progress_bar("page", summary.symbols) as advance:

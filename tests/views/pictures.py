@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from seqloom.predictions import Alignment, Candidate, FloatArray, Prediction
-from seqloom.views.exhibits import Box, Exhibit, Picture
-from seqloom.views.pixels import Pixels
+from seqloom.views.drawing.pixels import Pixels
+from seqloom.views.maps.exhibits import Box, Exhibit, Picture
 
 from . import samples
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from seqloom.views import write_map
-from seqloom.views.labels import isolated, starts_right_to_left
+from seqloom.views.text.labels import isolated, starts_right_to_left
 
 from . import samples
 from .markup import Page
@@ -36,7 +36,7 @@ def test_the_title_of_an_arabic_map_keeps_the_date_as_it_is(tmp_path: Path, endi
 
 
 def test_the_title_of_a_png_is_isolated_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    canvas = pytest.importorskip("seqloom.views.canvas")
+    canvas = pytest.importorskip("seqloom.views.drawing.canvas")
     drawn: list[str] = []
     draw = canvas.Canvas.text
 

@@ -7,7 +7,7 @@ import pytest
 
 from seqloom.predictions import Prediction
 from seqloom.views import to_fragment, to_html
-from seqloom.views.heatmap import several_to_html
+from seqloom.views.maps.heatmap import several_to_html
 
 from . import samples
 from .markup import Page, assert_self_contained

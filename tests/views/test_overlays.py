@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from seqloom.predictions import FloatArray
-from seqloom.views.overlays import blocks, composed, is_hard, light, mask_png, overlay_colours, smooth, spoken_place
+from seqloom.views.maps.overlays import blocks, composed, is_hard, light, mask_png, overlay_colours, smooth, spoken_place
 
 from . import pictures
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from seqloom.views.pixels import data_uri, indexed_png, rgb_png, shrunk
+from seqloom.views.drawing.pixels import data_uri, indexed_png, rgb_png, shrunk
 
 from . import pictures
 

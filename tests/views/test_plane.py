@@ -9,7 +9,7 @@ import pytest
 
 from seqloom.errors import UsageError
 from seqloom.planes import Plane
-from seqloom.views.plane import MOST_TEXTS, plane_page, plane_svg, write_plane
+from seqloom.views.charts.plane import MOST_TEXTS, plane_page, plane_svg, write_plane
 
 from .markup import Page, assert_self_contained
 

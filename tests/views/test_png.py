@@ -9,7 +9,8 @@ import pytest
 
 from seqloom.errors import MissingExtraError
 from seqloom.predictions import Prediction
-from seqloom.views import MissingFontWarning, fonts, to_png
+from seqloom.views import MissingFontWarning, to_png
+from seqloom.views.drawing import fonts
 
 from . import samples
 

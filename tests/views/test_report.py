@@ -7,9 +7,9 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from seqloom.classes import Classes
-from seqloom.views import report as views
-from seqloom.views.charts import Panel, bar_chart, line_chart, nice_ticks, spoken, thinned, tick_labels
-from seqloom.views.report import Example, Metric, Report
+from seqloom.views.charts.plots import Panel, bar_chart, line_chart, nice_ticks, spoken, thinned, tick_labels
+from seqloom.views.pages import report as views
+from seqloom.views.pages.report import Example, Metric, Report
 
 from . import pictures, samples
 from .markup import Page, assert_self_contained

@@ -12,9 +12,9 @@ import pytest
 from seqloom.errors import UsageError
 from seqloom.predictions import Prediction
 from seqloom.views import Exhibit, Picture, to_fragment, to_html, to_json, to_png, to_svg, write_map
-from seqloom.views.heatmap import several_to_html
-from seqloom.views.strips import plan_strip
-from seqloom.views.svg import several_to_svg
+from seqloom.views.maps.heatmap import several_to_html
+from seqloom.views.maps.strips import plan_strip
+from seqloom.views.maps.svg import several_to_svg
 
 from . import pictures, samples
 from .markup import Page, assert_self_contained

@@ -8,8 +8,8 @@ import pytest
 
 from seqloom.errors import UsageError
 from seqloom.predictions import Prediction
-from seqloom.views.svg import to_svg
-from seqloom.views.theme import DARK, LEVELS, LIGHT, Theme, level, shade
+from seqloom.views.drawing.theme import DARK, LEVELS, LIGHT, Theme, level, shade
+from seqloom.views.maps.svg import to_svg
 
 from . import samples
 from .markup import assert_self_contained

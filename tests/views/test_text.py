@@ -2,10 +2,10 @@
 
 import pytest
 
-from seqloom.views.differences import marked_pair
-from seqloom.views.graphemes import clusters, split, utf16_offsets
-from seqloom.views.labels import clean, label, shortened, visible, wrapped
-from seqloom.views.segments import Segment, output_spans, segments
+from seqloom.views.pages.differences import marked_pair
+from seqloom.views.text.graphemes import clusters, split, utf16_offsets
+from seqloom.views.text.labels import clean, label, shortened, visible, wrapped
+from seqloom.views.text.segments import Segment, output_spans, segments
 
 
 @pytest.mark.parametrize(

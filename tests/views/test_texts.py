@@ -8,11 +8,11 @@ import pytest
 
 from seqloom.errors import UsageError
 from seqloom.readings import Activations, Line, Reading, ScoredText, Summary, Unit
-from seqloom.views.next_symbols import next_symbols_page
-from seqloom.views.shading import Shade, shaded
-from seqloom.views.surprise import surprise_page
-from seqloom.views.texts import write_next_symbols, write_surprise, write_units
-from seqloom.views.units import units_page
+from seqloom.views.language.files import write_next_symbols, write_surprise, write_units
+from seqloom.views.language.next_symbols import next_symbols_page
+from seqloom.views.language.shading import Shade, shaded
+from seqloom.views.language.surprise import surprise_page
+from seqloom.views.language.units import units_page
 
 from .markup import Page, assert_self_contained
 

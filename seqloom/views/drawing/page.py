@@ -1,0 +1,60 @@
+"""The shell of a page: one file that needs nothing else, and text that can do no harm in it."""
+
+import json
+from collections.abc import Sequence
+from functools import cache
+from html import escape
+from importlib import resources
+from typing import Any
+
+from seqloom.views.drawing.theme import drawing_style, page_variables
+from seqloom.views.text.labels import clean, starts_right_to_left
+
+
+def page(title: str, body: str, *, styles: Sequence[str] = (), scripts: Sequence[str] = ()) -> str:
+    """Make a whole HTML document. styles and scripts name files in `assets`; body is trusted markup."""
+    css = page_variables() + drawing_style() + "".join(asset(name) for name in ("page.css", *styles))
+    code = f"<script>{''.join(asset(name) for name in scripts)}</script>" if scripts else ""
+    return (
+        '<!doctype html>\n<html lang="en" class="seqloom"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f'<title>{text(title)}</title><style>{css}</style></head>\n<body class="page">{body}{code}</body></html>\n'
+    )
+
+
+def text(value: str) -> str:
+    """Foreign text as HTML, safe between tags and in quoted attributes."""
+    return escape(clean(value), quote=True)
+
+
+def headline(title: str) -> str:
+    """The title of a page. Its direction is that of its first letter, unless that is part of an isolated text.
+
+    `dir="auto"` would look into isolated texts, and turn the arrow between a source and its output around.
+    """
+    return f'<h1 dir="{"rtl" if starts_right_to_left(title) else "ltr"}">{text(title)}</h1>'
+
+
+def foreign(value: str, kind: str = "", tag: str = "span") -> str:
+    """Foreign text in an element of its own, whose direction follows its script."""
+    attribute = f' class="{kind}"' if kind else ""
+    return f'<{tag}{attribute} dir="auto">{text(value)}</{tag}>'
+
+
+def number(value: float, digits: int = 3) -> str:
+    """Write a number for people, with a true minus sign."""
+    return f"{value:.{digits}f}".replace("-", "\u2212")
+
+
+def embedded(data: Any) -> str:
+    """Put data as JSON inside a script element that no text in it can close."""
+    written = json.dumps(data, separators=(",", ":"), allow_nan=False)
+    for character in "<>&":
+        written = written.replace(character, f"\\u{ord(character):04x}")
+    return f'<script type="application/json">{written}</script>'
+
+
+@cache
+def asset(name: str) -> str:
+    """Read a style sheet or script of this package."""
+    return resources.files("seqloom.views").joinpath("assets", name).read_text(encoding="utf-8")

@@ -1,0 +1,1 @@
+"""Attention over texts and pictures: heat maps and strips, as pages, SVG, PNG and JSON."""

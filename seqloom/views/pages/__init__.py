@@ -1,0 +1,1 @@
+"""Whole pages about a run: the report, and what goes wrong."""
