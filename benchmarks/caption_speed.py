@@ -11,8 +11,8 @@ import statistics
 import time
 from pathlib import Path
 
-from seqloom.data.corpus import Corpus
 from seqloom.data.examples import grouped
+from seqloom.data.preparing.corpus import Corpus
 from seqloom.predict import Predictor
 from seqloom.recipe.sections import Beam
 from seqloom.runs import RunFolder

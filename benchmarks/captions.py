@@ -17,8 +17,8 @@ from pathlib import Path
 from runs import Found, report
 
 from seqloom.cli.recipes import find_recipe
-from seqloom.data.corpus import Corpus
 from seqloom.data.examples import grouped
+from seqloom.data.preparing.corpus import Corpus
 from seqloom.metrics import evaluate
 from seqloom.predict import Predictor
 from seqloom.recipe import read_recipe

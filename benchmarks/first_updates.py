@@ -24,8 +24,8 @@ from language_models import prepared_text
 from starts import STARTS
 from torch import Tensor, nn
 
-from seqloom.data.corpus import Corpus
-from seqloom.data.prepared import Prepared, prepare
+from seqloom.data.preparing.corpus import Corpus
+from seqloom.data.preparing.prepared import Prepared, prepare
 from seqloom.models.encoder_decoder import EncoderDecoder, build_model
 from seqloom.recipe import read_recipe
 from seqloom.recipe.sections import Recipe

@@ -19,8 +19,8 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from seqloom.data.images import ImagePixels
-from seqloom.data.media import Frontend, Media, MediaRoot
+from seqloom.data.media.files import Frontend, Media, MediaRoot
+from seqloom.data.media.images import ImagePixels
 from seqloom.models.efficientnet import EfficientNetLite0
 from seqloom.models.features import frozen_network
 from seqloom.models.frontends import build_frontend

@@ -21,8 +21,8 @@ import numpy as np
 from runs import Found, report
 
 from seqloom.backends import open_model
-from seqloom.data.corpus import Corpus
-from seqloom.data.prepared import prepare
+from seqloom.data.preparing.corpus import Corpus
+from seqloom.data.preparing.prepared import prepare
 from seqloom.language import LanguageModel
 from seqloom.models.encoder_decoder import build_model
 from seqloom.readings import Summary

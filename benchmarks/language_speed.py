@@ -22,8 +22,9 @@ import torch
 from seqloom.backends import OpenedModel
 from seqloom.bench.counting import BatchShape, count_operations
 from seqloom.bench.measuring import MatrixRates, peak_mb, precision_here
-from seqloom.data.batches import Padded, StreamBatch
+from seqloom.data.arrays import Padded
 from seqloom.data.examples import Origin
+from seqloom.data.preparing.batches import StreamBatch
 from seqloom.data.vocabulary import build_vocabulary
 from seqloom.language import LanguageModel
 from seqloom.models.cells import Cell, LstmCell

@@ -23,7 +23,8 @@ from rapidfuzz.distance import Levenshtein
 from runs import Found, report, trained
 
 from seqloom.cli.recipes import find_recipe
-from seqloom.data.corpus import Corpus, SplitName
+from seqloom.data.preparing.corpus import Corpus
+from seqloom.data.preparing.splitting import SplitName
 from seqloom.predict import Predictor
 from seqloom.recipe import read_recipe
 from seqloom.recipe.sections import Recipe

@@ -15,7 +15,7 @@ from typing import Any
 from runs import trained
 
 from seqloom.cli.recipes import find_recipe
-from seqloom.data.corpus import Corpus
+from seqloom.data.preparing.corpus import Corpus
 from seqloom.metrics import evaluate
 from seqloom.predict import Predictor
 from seqloom.recipe import read_recipe

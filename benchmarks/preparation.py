@@ -50,9 +50,9 @@ def write_pairs(path: Path, pairs: int) -> None:
 
 def measure(path: Path, kind: str) -> dict[str, float]:
     """Prepare a file of pairs, open it again, and make all batches of an epoch."""
-    from seqloom.data.batches import plan_epoch
-    from seqloom.data.corpus import Corpus
-    from seqloom.data.prepared import prepare
+    from seqloom.data.preparing.batches import plan_epoch
+    from seqloom.data.preparing.corpus import Corpus
+    from seqloom.data.preparing.prepared import prepare
     from seqloom.recipe import recipe_from
     from seqloom.training.plans import batch_lengths
 

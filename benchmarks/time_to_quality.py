@@ -25,10 +25,10 @@ from seqloom.backends import OpenedModel
 from seqloom.bench.textbook import IGNORED, Textbook, greedy_search, train_step
 from seqloom.bench.workloads import CHARACTERS, TRANSLATION, Workload
 from seqloom.cli.recipes import find_recipe
-from seqloom.data.batches import Padded
-from seqloom.data.corpus import Corpus
+from seqloom.data.arrays import Padded
 from seqloom.data.examples import Example
-from seqloom.data.prepared import Prepared, prepare
+from seqloom.data.preparing.corpus import Corpus
+from seqloom.data.preparing.prepared import Prepared, prepare
 from seqloom.metrics import Item, evaluate
 from seqloom.models.encoder_decoder import build_model
 from seqloom.models.stepper import TorchStepper

@@ -5,9 +5,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
-from seqloom.data.batches import Batch, Padded
-from seqloom.data.media_store import StoredFrontend
-from seqloom.data.oracles import Oracle
+from seqloom.data.arrays import Padded
+from seqloom.data.media.store import StoredFrontend
+from seqloom.data.preparing.batches import Batch
+from seqloom.data.reading.oracles import Oracle
 from seqloom.data.vocabulary import Vocabulary
 from seqloom.errors import MissingExtraError, RunError, UsageError
 from seqloom.processor import InferencePrecision

@@ -9,8 +9,8 @@ from itertools import islice
 import numpy as np
 import numpy.typing as npt
 
-from seqloom.data.corpus import Corpus
 from seqloom.data.examples import Example
+from seqloom.data.preparing.corpus import Corpus
 from seqloom.data.vocabulary import Vocabulary, parts_of
 from seqloom.errors import DataError
 from seqloom.metrics import Item, evaluate

@@ -8,14 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from seqloom.data.batches import Padded
-from seqloom.data.examples import Example, Origin
-from seqloom.data.images import ImagePixels, Pixels
-from seqloom.data.media import Frontend, Media, MediaFinder
-from seqloom.data.media_store import StoredFrontend, as_padded
-from seqloom.data.oracles import Positions, Unit
-from seqloom.data.records import INPUT, abbreviated
-from seqloom.data.vectors import as_text, parse_vector
+from seqloom.data.arrays import Padded
+from seqloom.data.examples import INPUT, Example, Origin, abbreviated
+from seqloom.data.media.files import Frontend, Media, MediaFinder
+from seqloom.data.media.images import ImagePixels, Pixels
+from seqloom.data.media.store import StoredFrontend, as_padded
+from seqloom.data.reading.oracles import Positions, Unit
+from seqloom.data.reading.vectors import as_text, parse_vector
 from seqloom.data.vocabulary import Encoded, Vocabulary
 from seqloom.errors import DataError, UsageError
 from seqloom.predictions import Alignment, FloatArray

@@ -14,8 +14,7 @@ from typing import Self
 import numpy as np
 
 from seqloom.backends import OpenedModel, open_model
-from seqloom.data.layouts import Layout, line_layouts, running_layout
-from seqloom.data.prepared import TARGET
+from seqloom.data.preparing.text_rows import Layout, line_layouts, running_layout
 from seqloom.data.vocabulary import Sequences, Vocabulary
 from seqloom.errors import DataError, UsageError
 from seqloom.inputs import Limit
@@ -32,7 +31,7 @@ from seqloom.readings import (
     unknown_pieces,
 )
 from seqloom.recipe import Recipe
-from seqloom.recipe.sections import Beam, Sample, Search, SearchSection
+from seqloom.recipe.sections import TARGET, Beam, Sample, Search, SearchSection
 from seqloom.search.continued import Continued, Endless
 from seqloom.search.contracts import Hypothesis, State
 from seqloom.search.dispatch import search, to_the_end

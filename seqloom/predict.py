@@ -14,9 +14,10 @@ import numpy as np
 import numpy.typing as npt
 
 from seqloom.backends import OpenedModel, SourceStepper, open_model
-from seqloom.data.batches import Batch, IntArray, Padded
+from seqloom.data.arrays import IntArray, Padded
 from seqloom.data.examples import Example
-from seqloom.data.oracles import Entry, Oracle, Steps, Unit, parse_steps
+from seqloom.data.preparing.batches import Batch
+from seqloom.data.reading.oracles import Entry, Oracle, Steps, Unit, parse_steps
 from seqloom.data.vocabulary import Vocabulary
 from seqloom.errors import DataError, UsageError
 from seqloom.inputs import Input, Limit, Look, Reader, ReadExample

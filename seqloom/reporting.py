@@ -6,8 +6,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
 
-from seqloom.data.corpus import Corpus
 from seqloom.data.examples import Example, grouped
+from seqloom.data.preparing.corpus import Corpus
 from seqloom.errors import RunError
 from seqloom.language import LanguageModel
 from seqloom.metrics import HIGHER_IS_BETTER, Evaluation, evaluate, intervals, sentence_scores

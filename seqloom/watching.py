@@ -6,8 +6,8 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from seqloom.data.batches import Padded
-from seqloom.data.oracles import Oracle
+from seqloom.data.arrays import Padded
+from seqloom.data.reading.oracles import Oracle
 from seqloom.errors import UsageError
 from seqloom.inputs import Input
 from seqloom.predict import Predictor, Task

@@ -37,11 +37,11 @@ from common import (
 from figures import Curve, line_figure, save_figure
 from meanings import DEEDS, GIFTS, Sentence, drawn_meanings, english, write_task
 
-from seqloom.data.prepared import SOURCE
 from seqloom.metrics import evaluate
 from seqloom.planes import Doubles
 from seqloom.predict import Predictor
 from seqloom.predictions import Alignment, Candidate
+from seqloom.recipe.sections import SOURCE
 from seqloom.views import to_svg
 from seqloom.views.text.labels import END_SIGN
 from seqloom.views.text.segments import output_spans

@@ -16,13 +16,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from seqloom.data.corpus import Corpus, SplitName
 from seqloom.data.examples import Example
-from seqloom.data.prepared import TARGET, prepare
+from seqloom.data.preparing.corpus import Corpus
+from seqloom.data.preparing.prepared import prepare
+from seqloom.data.preparing.splitting import SplitName
 from seqloom.metrics import Item, evaluate, intervals
 from seqloom.predict import Predictor
 from seqloom.recipe import read_recipe
-from seqloom.recipe.sections import Aligned, Files, Recipe
+from seqloom.recipe.sections import TARGET, Aligned, Files, Recipe
 from seqloom.runs import RunFolder
 
 HERE = Path(__file__).parent

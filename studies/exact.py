@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 
 from seqloom.backends import OpenedModel, open_model
-from seqloom.data.batches import Padded
+from seqloom.data.arrays import Padded
 from seqloom.data.examples import Example
-from seqloom.data.prepared import SOURCE, TARGET
 from seqloom.predictions import Prediction
-from seqloom.recipe.sections import Greedy, Search
+from seqloom.recipe.sections import SOURCE, TARGET, Greedy, Search
 from seqloom.search.contracts import Hypothesis
 from seqloom.search.settings import Request, longest_outputs
 from seqloom.search.walk import Choice, Walk

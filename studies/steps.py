@@ -9,12 +9,11 @@ from common import table
 from figures import document, line, save_figure, words
 
 from seqloom.backends import OpenedModel, open_model
-from seqloom.data.batches import Padded
-from seqloom.data.oracles import Oracle
-from seqloom.data.prepared import SOURCE, TARGET
+from seqloom.data.arrays import Padded
+from seqloom.data.reading.oracles import Oracle
 from seqloom.data.vocabulary import Encoded
 from seqloom.planes import Doubles
-from seqloom.recipe.sections import AttentionBridge
+from seqloom.recipe.sections import SOURCE, TARGET, AttentionBridge
 from seqloom.runs import RunFolder
 from seqloom.symbols import BEGIN, END
 from seqloom.views.drawing.page import number

@@ -10,9 +10,8 @@ from exact import request_for
 from figures import circle, document, line, save_figure, words
 
 from seqloom.backends import open_model
-from seqloom.data.prepared import SOURCE, TARGET
 from seqloom.predict import Predictor
-from seqloom.recipe.sections import Beam, Greedy
+from seqloom.recipe.sections import SOURCE, TARGET, Beam, Greedy
 from seqloom.search.dispatch import search
 
 COLUMN, ROW = 98.0, 62.0

@@ -15,7 +15,6 @@ MODULES = sorted((HOUSE / "seqloom").rglob("*.py"))
 
 LONGEST_MODULE = 400
 LONG_MODULES = {
-    "seqloom/data/prepared.py": "preparing and the splits that come of it; to be parted when data/ gets rooms",
     "seqloom/data/vocabulary.py": "all kinds of vocabulary; to become a class for each kind",
     "seqloom/language.py": "LanguageModel; scoring and writing are to be parted",
     "seqloom/predict.py": "Predictor; what belongs to evaluation and drawing is to move there",
@@ -27,7 +26,7 @@ LONG_FUNCTIONS = {
     "seqloom/cli/evaluate.py evaluate": "measures and prints; the table is to become a function of its own",
     "seqloom/cli/predict.py predict": "opens what was named, predicts, and writes in three forms; to be parted",
     "seqloom/cli/train.py train": "which options go together, and what is printed in the end; to be parted",
-    "seqloom/data/image_defaults.py recipe_for_images": "one recipe, written out as data",
+    "seqloom/suggest/image_defaults.py recipe_for_images": "one recipe, written out as data",
     "seqloom/training/loop.py fit": "the training loop, to be read from top to bottom",
 }
 

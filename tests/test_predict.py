@@ -310,7 +310,8 @@ def test_log_prob_stays_the_models_own_and_the_score_adds_the_language_model(fus
 
 def test_the_score_is_what_both_models_say_of_the_output(fused: Predictor, tiny_language_run: Path) -> None:
     from seqloom.backends import open_model
-    from seqloom.data.batches import Batch, Padded
+    from seqloom.data.arrays import Padded
+    from seqloom.data.preparing.batches import Batch
 
     [prediction] = fused.predict(["deaf"], search=Beam(width=4, length_power=0))
     language_model = open_model(tiny_language_run)

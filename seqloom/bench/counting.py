@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
-from seqloom.data.batches import IntArray
+from seqloom.data.arrays import IntArray
 from seqloom.models.frontends import InputSize
 from seqloom.models.vision import is_trained, layout_of, outline_of
 from seqloom.recipe import sections

@@ -15,9 +15,9 @@ import torch
 from torch import Tensor
 
 from seqloom.bench.workloads import Pairs
-from seqloom.data.batches import Batch
-from seqloom.data.prepared import SOURCE, TARGET
+from seqloom.data.preparing.batches import Batch
 from seqloom.models.encoder_decoder import EncoderDecoder
+from seqloom.recipe.sections import SOURCE, TARGET
 from seqloom.symbols import END
 
 _TICK = 0.005

@@ -14,13 +14,13 @@ from seqloom.bench.measuring import Deadline, Progress, timed
 from seqloom.bench.textbook import Textbook, beam_search, greedy_search
 from seqloom.bench.training import SIDES, Batches, SideName
 from seqloom.bench.workloads import Pairs, Workload, open_pairs
-from seqloom.data.batches import IntArray, Padded
-from seqloom.data.prepared import SOURCE, TARGET
+from seqloom.data.arrays import IntArray, Padded
 from seqloom.models.encoder_decoder import build_model
 from seqloom.models.stepper import TorchStepper
 from seqloom.predict import Predictor
 from seqloom.processor import InferencePrecision
 from seqloom.recipe import sections
+from seqloom.recipe.sections import SOURCE, TARGET
 from seqloom.search.settings import longest_outputs
 from seqloom.training.machine import computing
 

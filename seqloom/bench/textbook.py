@@ -11,7 +11,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from seqloom.data.batches import Batch, Padded
+from seqloom.data.arrays import Padded
+from seqloom.data.preparing.batches import Batch
 from seqloom.recipe import sections
 from seqloom.symbols import BEGIN, END
 

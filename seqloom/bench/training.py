@@ -15,10 +15,10 @@ from seqloom.bench.counting import BatchShape, count_operations
 from seqloom.bench.measuring import Deadline, MatrixRates, Progress, timed
 from seqloom.bench.textbook import IGNORED, Textbook, train_step
 from seqloom.bench.workloads import Pairs, Workload, grouped_batches, open_pairs, padding, random_batches, spread_out
-from seqloom.data.batches import IntArray
-from seqloom.data.prepared import SOURCE, TARGET
+from seqloom.data.arrays import IntArray
 from seqloom.models.encoder_decoder import build_model
 from seqloom.recipe import sections
+from seqloom.recipe.sections import SOURCE, TARGET
 from seqloom.training.loop import update
 from seqloom.training.machine import Precision, computing
 from seqloom.training.optimisation import build_optimiser

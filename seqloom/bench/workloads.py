@@ -7,12 +7,15 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from seqloom.data.batches import BatchPlan, IntArray, plan_epoch
-from seqloom.data.corpus import Corpus
-from seqloom.data.prepared import SOURCE, TARGET, PreparedSplit, prepare
+from seqloom.data.arrays import IntArray
+from seqloom.data.preparing.batches import BatchPlan, plan_epoch
+from seqloom.data.preparing.corpus import Corpus
+from seqloom.data.preparing.prepared import prepare
+from seqloom.data.preparing.splits import PreparedSplit
 from seqloom.data.vocabulary import Vocabulary, build_vocabulary
 from seqloom.errors import DataError
 from seqloom.recipe import sections
+from seqloom.recipe.sections import SOURCE, TARGET
 from seqloom.symbols import SPECIALS
 from seqloom.training.plans import batch_lengths
 from seqloom.wording import counted

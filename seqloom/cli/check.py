@@ -12,8 +12,8 @@ from seqloom.wording import counted
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from seqloom.data.doctor import Diagnosis
-    from seqloom.data.picture_checks import Pictures
+    from seqloom.data.doctor.examination import Diagnosis
+    from seqloom.data.doctor.picture_checks import Pictures
     from seqloom.recipe.sections import Files, Source
 
 _COLOURS = {"error": "red", "warning": "yellow", "note": "dim"}
@@ -49,7 +49,7 @@ def check(
 
     Exit code 1 if there are errors: they would stop or spoil a training.
     """
-    from seqloom.data.doctor import examine
+    from seqloom.data.doctor.examination import examine
     from seqloom.recipe.sections import Aligned
 
     if bool(files) == bool(source or target) or bool(source) != bool(target):
@@ -78,7 +78,7 @@ def check(
 
 
 def _of_recipe(path: str) -> "Diagnosis":
-    from seqloom.data.doctor import examine
+    from seqloom.data.doctor.examination import examine
     from seqloom.recipe import read_recipe
 
     data = read_recipe(path).data
@@ -98,8 +98,8 @@ def _of_recipe(path: str) -> "Diagnosis":
 
 def _picture_checks(sources: "Mapping[str, Source]", *, sized: bool) -> "list[Pictures]":
     """A check of the pictures of each source that is an image. sized: the sources say how large they will be."""
-    from seqloom.data.media import MediaFinder
-    from seqloom.data.picture_checks import Pictures
+    from seqloom.data.doctor.picture_checks import Pictures
+    from seqloom.data.media.files import MediaFinder
     from seqloom.recipe.sections import ImageSource
 
     return [

@@ -123,7 +123,7 @@ def _of_recipe(name: str, asked: Asked) -> "Recipe":
 
 def _require_no_data(name: str) -> None:
     """Whoever names a table in the place of a recipe means its pairs."""
-    from seqloom.data.formats import ending_format
+    from seqloom.data.reading.formats import ending_format
 
     if ending_format(name) is None or name.endswith(".json"):
         return
@@ -133,8 +133,8 @@ def _require_no_data(name: str) -> None:
 
 def _for_text(asked: Asked) -> "Recipe":
     from seqloom.cli.own_data import with_text
-    from seqloom.data.defaults import recipe_for_text
     from seqloom.runs import RunFolder
+    from seqloom.suggest.defaults import recipe_for_text
 
     vocabulary = asked.vocabulary
     if vocabulary is not None:
@@ -163,8 +163,8 @@ def _for_text(asked: Asked) -> "Recipe":
 
 def _for_pairs(asked: Asked, files: "Files") -> "Recipe":
     from seqloom.cli.own_data import with_pairs
-    from seqloom.data.defaults import recipe_for
-    from seqloom.data.image_defaults import recipe_for_images
+    from seqloom.suggest.defaults import recipe_for
+    from seqloom.suggest.image_defaults import recipe_for_images
 
     base = _base(asked)
     if base is not None:

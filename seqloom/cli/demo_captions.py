@@ -8,7 +8,8 @@ from seqloom.cli.demo_showing import Sample, Showing, draw_maps, percent
 from seqloom.cli.options import progress_bar
 
 if TYPE_CHECKING:
-    from seqloom.data.examples import Example, SplitName
+    from seqloom.data.examples import Example
+    from seqloom.data.preparing.splitting import SplitName
     from seqloom.predict import DrawnPrediction, Predictor
 
     Described = list[tuple[DrawnPrediction, Example]]
@@ -45,7 +46,7 @@ def show_captions(predictor: "Predictor", folder: Path) -> Showing:
 
 def describe(predictor: "Predictor", split: "SplitName") -> "Described":
     """The captions of a split's pictures, with what they should have been."""
-    from seqloom.data.corpus import Corpus
+    from seqloom.data.preparing.corpus import Corpus
 
     examples = list(Corpus(predictor.recipe.data, predictor.recipe.seed).examples(split))
     with progress_bar(f"describing {split}", len(examples)) as advance:

@@ -24,7 +24,7 @@ from seqloom.errors import UsageError
 from seqloom.terminals import for_output
 
 if TYPE_CHECKING:
-    from seqloom.data.oracles import Entry
+    from seqloom.data.reading.oracles import Entry
     from seqloom.views import Exhibit
 
 
@@ -144,7 +144,7 @@ def told_of(kind: type[Warning]) -> Iterator[None]:
 
 def _entries(oracle: str) -> "list[Entry]":
     """What is told about the one input: an alignment or a list as it stands, or the entries of a file."""
-    from seqloom.data.oracles import parse_entry, read_oracle
+    from seqloom.data.reading.oracles import parse_entry, read_oracle
 
     if not is_there(oracle) and (oracle.lstrip().startswith("[") or set(oracle) <= set("0123456789- ")):
         return [parse_entry(oracle, "--oracle")]

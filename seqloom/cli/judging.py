@@ -9,7 +9,7 @@ from seqloom.errors import DataError, UsageError
 
 if TYPE_CHECKING:
     from seqloom.data.examples import Example
-    from seqloom.data.formats import Format
+    from seqloom.data.reading.formats import Format
     from seqloom.predict import Predictor
 
 ReferencesOption = Annotated[
@@ -83,7 +83,7 @@ def judged_examples(
 
 
 def _test_split(predictor: "Predictor") -> "list[Example]":
-    from seqloom.data.corpus import Corpus
+    from seqloom.data.preparing.corpus import Corpus
 
     corpus = Corpus(predictor.recipe.data, predictor.recipe.seed)
     examples = list(corpus.examples("test")) if corpus.has("test") else []
@@ -95,8 +95,7 @@ def _test_split(predictor: "Predictor") -> "list[Example]":
 def _pairs_of(
     predictor: "Predictor", file: str, columns: str | None, chosen: "Format", *, empty_targets: bool
 ) -> "list[Example]":
-    from seqloom.data.examples import read_examples
-    from seqloom.data.formats import ending_format
+    from seqloom.data.reading.formats import ending_format, read_examples
 
     data, files = with_columns(predictor.recipe.data, columns), parse_files(file)
     own = "tsv" if data.format == "text" or data.builtin else data.format

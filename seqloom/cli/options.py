@@ -18,10 +18,10 @@ from seqloom.terminals import for_output
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from seqloom.data.formats import Format
-    from seqloom.data.recognition import Recognised
+    from seqloom.data.reading.formats import Format
     from seqloom.predict import Predictor
     from seqloom.recipe.sections import Columns, Data, Files
+    from seqloom.suggest.recognition import Recognised
 
 _PIPE_WIDTH = 160
 CUT_OFF = " …"
@@ -201,7 +201,7 @@ def recognised(files: "Files", columns: str | None, images: str | None) -> "Reco
 
     Standard error says which were taken and why, where there was a choice.
     """
-    from seqloom.data.recognition import recognise
+    from seqloom.suggest.recognition import recognise
 
     found = recognise(files, {} if columns is None else _column_parts(columns, None), root=images)
     if found.said:
@@ -267,7 +267,7 @@ def parse_format(text: str | None) -> "Format":
     """The name of a format; `auto` if none is given."""
     from typing import get_args
 
-    from seqloom.data.formats import Format
+    from seqloom.data.reading.formats import Format
 
     known: tuple[Format, ...] = get_args(Format)
     for name in known:

@@ -26,7 +26,7 @@ def with_pairs(
     settings: Sequence[str],
 ) -> "Recipe":
     """The recipe with these pairs in place of its own data; what is not named is held out of them."""
-    from seqloom.data.examples import read_examples
+    from seqloom.data.reading.formats import read_examples
     from seqloom.recipe.sections import TextSource
 
     if recipe.is_language_model:
@@ -50,7 +50,7 @@ def with_text(
     settings: Sequence[str],
 ) -> "Recipe":
     """The recipe of a language model with these files in place of its own. lines: every line is a sequence by itself."""
-    from seqloom.data.examples import read_text
+    from seqloom.data.reading.formats import read_text
     from seqloom.recipe.sections import VocabularyFile
 
     if not recipe.is_language_model:
@@ -98,7 +98,7 @@ def _on(
     test: str | None,
     settings: Sequence[str],
 ) -> "Recipe":
-    from seqloom.data.defaults import finished, held_out_share
+    from seqloom.suggest.defaults import finished, held_out_share
 
     share = held_out_share(max(1, count))
     body = recipe.model_dump()

@@ -44,7 +44,7 @@ def plane(
     and its nearest neighbours when one points at it. A model with the bridge `initial` must put all it needs into the
     summary; one with attention need not. Of several sources, the first is drawn.
     """
-    from seqloom.data.sources import read_sources
+    from seqloom.data.reading.prediction_inputs import read_sources
     from seqloom.planes import Plane
     from seqloom.predict import Predictor
     from seqloom.recipe.sections import Columns, is_lone

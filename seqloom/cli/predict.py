@@ -148,7 +148,7 @@ def predict(
     0-0 4-1 2-2 3-2 1-3, or as JSON a list with a distribution over the source, or null, for each output step. A .json file
     is one list of such entries. Where nothing is said, the model looks for itself.
     """
-    from seqloom.data.oracles import read_oracle
+    from seqloom.data.reading.oracles import read_oracle
 
     runs, rest = split_places(places)
     most = nbest or sample or 1
@@ -204,12 +204,12 @@ def _with_features(examples: "Iterator[Example]", features: list[str] | None) ->
 
 def _examples(data: "Data", given: list[str], columns: str | None, format: str | None) -> "Iterator[Example]":
     """What is to be predicted from: the lines or records of one file or of standard input, or the files themselves."""
-    from seqloom.data.formats import ending_format
-    from seqloom.data.sources import read_sources
+    from seqloom.data.reading.formats import ending_format
+    from seqloom.data.reading.prediction_inputs import read_sources
 
     files = list(data.file_sources) if len(data.sources) == 1 else []
     if files and columns is None and format is None and all(ending_format(one) is None and one != "-" for one in given):
-        from seqloom.data.records import INPUT, Example, Origin
+        from seqloom.data.examples import INPUT, Example, Origin
 
         return (Example({files[0]: one}, None, Origin(INPUT, number)) for number, one in enumerate(given, start=1))
     if len(given) > 1:
@@ -226,7 +226,7 @@ def _examples(data: "Data", given: list[str], columns: str | None, format: str |
 
 def _first_line_tells(data: "Data", given: list[str], format: str | None) -> bool:
     """Whether the first line tells if lines are sources, or pairs, of which people want to see both outputs and targets."""
-    from seqloom.data.formats import ending_format
+    from seqloom.data.reading.formats import ending_format
 
     return len(data.sources) == 1 and parse_format(format) == "auto" and ending_format(given[0]) in (None, "tsv")
 

@@ -113,7 +113,7 @@ def _of_file(runs: Sequence[str], predictors: "Sequence[Predictor]", test: Test)
 
 
 def _shown(example: "Example") -> str:
-    from seqloom.data.records import abbreviated
+    from seqloom.data.examples import abbreviated
 
     return f"{', '.join(map(abbreviated, example.sources.values()))} -> {abbreviated(example.target)}"
 

@@ -80,8 +80,8 @@ def given_lines(model: "LanguageModel", files: "Sequence[str]") -> "list[Example
 
 
 def _examples(model: "LanguageModel", files: "Sequence[str]") -> "Iterator[Example]":
-    from seqloom.data.corpus import Corpus
-    from seqloom.data.examples import read_text
+    from seqloom.data.preparing.corpus import Corpus
+    from seqloom.data.reading.formats import read_text
 
     if not files:
         corpus = Corpus(model.recipe.data, model.recipe.seed)
@@ -93,7 +93,7 @@ def _examples(model: "LanguageModel", files: "Sequence[str]") -> "Iterator[Examp
 def _standard_input(model: "LanguageModel") -> "Iterator[Example]":
     from dataclasses import replace
 
-    from seqloom.data.sources import read_sources
+    from seqloom.data.reading.prediction_inputs import read_sources
 
     for example in read_sources(sys.stdin.buffer, format="text"):
         text = example.sources["source"]

@@ -112,7 +112,7 @@ def train(
         )
     )
 
-    from seqloom.data.reasons import reasons
+    from seqloom.suggest.reasons import reasons
     from seqloom.training.display import open_display
     from seqloom.training.session import train as train_recipe
     from seqloom.training.starting import StartingRun

@@ -25,7 +25,7 @@ def typed_texts(data: "Data", given: "Sequence[str]", reading: str | None) -> "I
 
     reading: what was said of how a file is to be read, which goes with files only.
     """
-    from seqloom.data.media import DRAWN
+    from seqloom.data.media.files import DRAWN
 
     absent = [place for place in given if place != "-" and not place.startswith(DRAWN) and not is_there(place)]
     if not absent:
@@ -48,7 +48,7 @@ def typed_texts(data: "Data", given: "Sequence[str]", reading: str | None) -> "I
 
 def _looks_like_a_file(place: str) -> bool:
     """Whether it has the ending of a file, or, without any space, folders before it."""
-    from seqloom.data.formats import ending_format
+    from seqloom.data.reading.formats import ending_format
 
     if ending_format(place) is not None or PurePath(place).suffix.lower() in (*_PICTURES, *_OTHERS):
         return True
@@ -56,7 +56,7 @@ def _looks_like_a_file(place: str) -> bool:
 
 
 def _examples(names: list[str], texts: "Sequence[str]") -> "Iterator[Example]":
-    from seqloom.data.records import INPUT, Example, Origin
+    from seqloom.data.examples import INPUT, Example, Origin
 
     for number, text in enumerate(texts, start=1):
         given = named_sources(names, text)

@@ -1,72 +1,76 @@
-"""Examples from files: the one door through which pairs and text enter. Sources to predict from come in by `sources.py`.
+"""Examples that know where they came from, and the problems met on the way: what every room of the data deals in."""
 
-Everything streams: no file is ever held in memory. Nothing is dropped: what cannot be read is an error with file and line.
-"""
-
-import hashlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from math import isfinite
 from typing import Literal
 
-from seqloom.data.formats import Format, stream_examples, stream_text
-from seqloom.data.records import Example, GroupedExample, Origin, Problem
-from seqloom.data.tables import FIRST_TWO
-from seqloom.data.vectors import ONE_TEXT
-from seqloom.errors import DataError
-from seqloom.recipe.sections import Columns, Files, Source, Split
+ProblemCode = Literal[
+    "bad-utf8",
+    "nul-character",
+    "over-long-line",
+    "damaged-file",
+    "malformed-record",
+    "wrong-columns",
+    "missing-column",
+    "not-text",
+    "empty-side",
+    "blank-line",
+    "bad-weight",
+    "bad-vector",
+    "unequal-lines",
+]
 
-__all__ = ["Example", "Format", "Origin", "SplitName", "grouped", "read_examples", "read_text", "split_of", "splitter"]
 
-SplitName = Literal["train", "validation", "test"]
+INPUT, STDIN = "input", "<stdin>"
+"""The files of origins that are no files: what Python callers and command lines hand over, and what comes through a pipe."""
 
 
-def read_examples(
-    files: Files,
-    *,
-    format: Format = "auto",
-    columns: Columns = FIRST_TWO,
-    sources: Mapping[str, Source] = ONE_TEXT,
-    empty_targets: bool = False,
-) -> Iterator[Example]:
-    """Read pairs from one or many files, one after the other, each with where it came from. sources: what they are, by name.
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """A place in a file. Lines count from 1 (rows, in Parquet); line 0 is the file as a whole."""
 
-    Files that are missing are refused at once, all else when it is reached. An empty side is an error, as is a blank line,
-    except at the very end of a file. empty_targets: an empty target is none, as models may write one.
+    file: str
+    line: int
+
+    @property
+    def is_table(self) -> bool:
+        """Whether a file says it, not a person directly."""
+        return self.file not in (INPUT, STDIN)
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}" if self.line else self.file
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One pair to learn from, or sources to predict from (then `target` is None).
+
+    sources: by name; a vector is its numbers, a file its name.
     """
-    return stream_examples(files, format=format, columns=columns, report=_refuse, sources=sources, empty_targets=empty_targets)
+
+    sources: Mapping[str, str]
+    target: str | None
+    origin: Origin
+    weight: float = 1.0
+    features: tuple[str, ...] = ()
+
+    @property
+    def targets(self) -> tuple[str, ...]:
+        """All targets that are right; none if there is nothing to compare with."""
+        return () if self.target is None else (self.target,)
 
 
-def read_text(files: Files, *, blank: bool) -> Iterator[Example]:
-    """Read plain text, an example without a source for each line. blank: whether lines without text count as lines."""
-    return stream_text(files, blank=blank, report=_refuse)
+@dataclass(frozen=True, slots=True)
+class GroupedExample(Example):
+    """An example to judge by, with further targets that are as right. A class of its own: millions of examples have none."""
 
+    others: tuple[str, ...] = ()
 
-def _refuse(problem: Problem) -> None:
-    raise DataError(str(problem))
-
-
-def split_of(source_text: str, seed: int, split: Split) -> SplitName:
-    """Say to which part of the data a source belongs: the same on every machine and in every version.
-
-    A hash of the source decides, so equal sources stay together, whatever their targets and however often they occur.
-    Changing the share of validation leaves the test part as it is.
-    """
-    return splitter(seed, split)(source_text)
-
-
-def splitter(seed: int, split: Split) -> Callable[[str], SplitName]:
-    """`split_of` for many sources: what they have in common is computed once."""
-    begun = hashlib.blake2b(f"{seed}\t".encode(), digest_size=8, person=b"seqloom split")
-    end_of_test, end_of_validation = split.test, split.test + split.validation
-
-    def place(source_text: str) -> SplitName:
-        digest = begun.copy()
-        digest.update(source_text.encode())
-        share = int.from_bytes(digest.digest(), "big") / 2**64
-        if share < end_of_test:
-            return "test"
-        return "validation" if share < end_of_validation else "train"
-
-    return place
+    @property
+    def targets(self) -> tuple[str, ...]:
+        """All targets that are right."""
+        return (self.target or "", *self.others)
 
 
 def grouped(examples: Iterable[Example]) -> list[Example]:
@@ -84,3 +88,86 @@ def _with_others(one: Example, *further: Example) -> GroupedExample:
     others = tuple(example.target or "" for example in further)
     different = others if set(others) != {one.target} else ()
     return GroupedExample(one.sources, one.target, one.origin, one.weight, one.features, different)
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something that cannot be read as an example; `code` is stable, the text is for people."""
+
+    code: ProblemCode
+    origin: Origin
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.origin}: {self.text}"
+
+
+Report = Callable[[Problem], None]
+"""What a reader does with a problem: training raises it, the data doctor collects it and reads on."""
+
+
+def ignore(problem: Problem) -> None:
+    """Do nothing about a problem: whoever has a first look leaves it to whoever reads everything."""
+
+
+def abbreviated(value: object, limit: int = 60) -> str:
+    """Show a value in a message: quoted, with invisible characters escaped, and never long."""
+    if isinstance(value, str | bytes):
+        return repr(value) if len(value) <= limit else f"{value[:limit]!r}..."
+    shown = repr(value)
+    return shown if len(shown) <= limit else f"{shown[:limit]}..."
+
+
+def is_empty(text: str) -> bool:
+    """Whether nothing but white space is there, so that a model would have nothing to read or write."""
+    return not text or text.isspace()
+
+
+def empty_side(side: str, origin: Origin) -> Problem:
+    """Say that one side of an example is missing."""
+    return Problem("empty-side", origin, f"expected text in the {side}, found none. Fill it in or remove the pair.")
+
+
+def weight_of(value: object) -> float | None:
+    """Read an example's weight: a finite number that is not negative; None if it is not one."""
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        return None
+    if isinstance(value, str) and "_" in value:  # Python would read 1_000 as a number; nobody's table means that
+        return None
+    try:
+        weight = float(value)
+    except (ValueError, OverflowError):
+        return None
+    return weight if isfinite(weight) and weight >= 0 else None
+
+
+def bad_weight(value: object, origin: Origin) -> Problem:
+    """Say that a weight is not a usable number."""
+    expected = f"expected a weight that is a number of 0 or more, found {abbreviated(value)}."
+    return Problem("bad-weight", origin, f"{expected} Correct it, or choose another column for the weight.")
+
+
+class Blanks:
+    """Blank lines: tolerated at the very end of a file, where editors leave them, and reported anywhere else.
+
+    A run of blank lines is remembered by `skip`; the next line that is not blank makes it a problem (`report_skipped`).
+    """
+
+    def __init__(self, file: str, report: Report) -> None:
+        self.file = file
+        self.report = report
+        self.run = range(0)
+
+    def skip(self, line: int) -> None:
+        """Remember a blank line."""
+        if line != self.run.stop:
+            self.report_skipped()
+            self.run = range(line, line)
+        self.run = range(self.run.start, line + 1)
+
+    def report_skipped(self) -> None:
+        """Report the blank lines so far: something follows them."""
+        run, self.run = self.run, range(0)
+        for line in run:
+            text = "expected an example, found a blank line. Remove it; only the end of a file may have blank lines."
+            self.report(Problem("blank-line", Origin(self.file, line), text))

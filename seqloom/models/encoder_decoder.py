@@ -7,7 +7,8 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from seqloom.data.batches import Batch, Padded
+from seqloom.data.arrays import Padded
+from seqloom.data.preparing.batches import Batch
 from seqloom.errors import RecipeError
 from seqloom.models.decoders import build_decoder
 from seqloom.models.decoding import Decoded, DecoderState

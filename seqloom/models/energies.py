@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import torch
 
-from seqloom.data.batches import IntArray, Padded
+from seqloom.data.arrays import IntArray, Padded
 from seqloom.models.attention import ScoredAttention
 from seqloom.models.bridges import AttentionBridge
 from seqloom.models.decoders import RecurrentDecoder

@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from seqloom.data.images import ImagePixels
-from seqloom.data.media import Media
-from seqloom.data.threads import in_order
+from seqloom.data.media.files import Media
+from seqloom.data.media.images import ImagePixels
+from seqloom.data.media.threads import in_order
 from seqloom.models.efficientnet import EfficientNetLite0, Level
 from seqloom.models.pretrained import SHA256
 from seqloom.models.vision import in_a_row, layout_of, outline_of, scaled

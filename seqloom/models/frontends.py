@@ -5,8 +5,8 @@ from typing import assert_never
 
 import torch
 
-from seqloom.data.images import ImagePixels
-from seqloom.data.media import Frontend
+from seqloom.data.media.files import Frontend
+from seqloom.data.media.images import ImagePixels
 from seqloom.models.features import FrozenFeatures
 from seqloom.recipe import sections
 

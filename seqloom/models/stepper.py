@@ -10,8 +10,9 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from seqloom.data.batches import Batch, Padded
-from seqloom.data.oracles import Oracle
+from seqloom.data.arrays import Padded
+from seqloom.data.preparing.batches import Batch
+from seqloom.data.reading.oracles import Oracle
 from seqloom.models.decoding import Decoded, DecoderState
 from seqloom.models.encoder_decoder import EncoderDecoder
 from seqloom.models.energies import attention_energies

@@ -1,6 +1,6 @@
 """The model card: what a run's model is, was trained on and can be expected to do, for whoever is handed the folder."""
 
-from seqloom.data.prepared import Prepared
+from seqloom.data.preparing.prepared import Prepared
 from seqloom.models.encoder_decoder import EncoderDecoder
 from seqloom.recipe import jars
 from seqloom.runs import RunFolder

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from seqloom.data.batches import Batch, StreamBatch
-from seqloom.data.prepared import PreparedSplit
+from seqloom.data.preparing.batches import Batch, StreamBatch
+from seqloom.data.preparing.splits import PreparedSplit
 from seqloom.errors import SeqloomError
 from seqloom.metrics import better
 from seqloom.models.decoding import DecoderState

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, Generic, TypeVar
 
-from seqloom.data.batches import Batch, BatchPlan, IntArray, StreamPlan, plan_epoch, plan_stream
-from seqloom.data.prepared import TARGET, PreparedSplit
-from seqloom.recipe.sections import Recipe
+from seqloom.data.arrays import IntArray
+from seqloom.data.preparing.batches import Batch, BatchPlan, StreamPlan, plan_epoch, plan_stream
+from seqloom.data.preparing.splits import PreparedSplit
+from seqloom.recipe.sections import TARGET, Recipe
 
 Plan = TypeVar("Plan", BatchPlan, StreamPlan)
 

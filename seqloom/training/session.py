@@ -10,11 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from seqloom.backends import open_vocabularies
-from seqloom.data.corpus import Corpus, SplitName
 from seqloom.data.examples import Example, grouped
-from seqloom.data.media import Frontend
-from seqloom.data.media_store import StoredFrontend
-from seqloom.data.prepared import TARGET, Prepared, PreparedSplit, prepare
+from seqloom.data.media.files import Frontend
+from seqloom.data.media.store import StoredFrontend
+from seqloom.data.preparing.corpus import Corpus
+from seqloom.data.preparing.prepared import Prepared, prepare
+from seqloom.data.preparing.splits import PreparedSplit
+from seqloom.data.preparing.splitting import SplitName
 from seqloom.data.vocabulary import Vocabulary
 from seqloom.errors import DataError, RecipeError, RunError, UsageError
 from seqloom.inputs import Reader
@@ -23,6 +25,7 @@ from seqloom.models.encoder_decoder import EncoderDecoder, build_model
 from seqloom.models.frontends import build_frontends
 from seqloom.models.weights import choose_device, load_weight_arrays, weight_arrays
 from seqloom.recipe import Recipe, differences, jars, read_recipe, recipe_from
+from seqloom.recipe.sections import TARGET
 from seqloom.runs import RunFolder
 from seqloom.seeds import SeedFolder
 from seqloom.training.card import model_card

@@ -8,7 +8,7 @@ import math
 import time
 from dataclasses import dataclass
 
-from seqloom.data.prepared import Prepared
+from seqloom.data.preparing.prepared import Prepared
 from seqloom.errors import UsageError
 from seqloom.models.encoder_decoder import build_model
 from seqloom.models.weights import choose_device

@@ -9,10 +9,12 @@ import numpy as np
 import torch
 
 from seqloom.backends import OpenedModel
-from seqloom.data.batches import Batch, BatchPlan, Padded, plan_epoch, plan_reading
+from seqloom.data.arrays import Padded
 from seqloom.data.examples import Example
-from seqloom.data.media_store import StoredFrontend
-from seqloom.data.prepared import Prepared, PreparedSplit
+from seqloom.data.media.store import StoredFrontend
+from seqloom.data.preparing.batches import Batch, BatchPlan, plan_epoch, plan_reading
+from seqloom.data.preparing.prepared import Prepared
+from seqloom.data.preparing.splits import PreparedSplit
 from seqloom.language import LanguageModel
 from seqloom.metrics import SLOW, NotComputedError, evaluate
 from seqloom.models.encoder_decoder import EncoderDecoder

@@ -13,7 +13,8 @@ from bench.tiny import TINY
 from seqloom.bench.counting import BatchShape, count_operations
 from seqloom.bench.textbook import IGNORED, Textbook, tensors
 from seqloom.bench.workloads import TRANSLATION
-from seqloom.data.batches import Batch, Padded
+from seqloom.data.arrays import Padded
+from seqloom.data.preparing.batches import Batch
 from seqloom.models.encoder_decoder import EncoderDecoder
 from seqloom.models.frontends import InputSize
 from seqloom.recipe import sections

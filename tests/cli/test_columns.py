@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from cli.conftest import QUICK, Seqloom, words
-from seqloom.data.corpus import Corpus
+from seqloom.data.preparing.corpus import Corpus
 from seqloom.recipe import read_recipe, recipe_from
 from seqloom.training.display import SilentDisplay
 from seqloom.training.session import train

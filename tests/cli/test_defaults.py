@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from seqloom.data.corpus import Corpus
-from seqloom.data.defaults import recipe_for
-from seqloom.data.recognition import recognise
+from seqloom.data.preparing.corpus import Corpus
 from seqloom.recipe import Recipe
 from seqloom.recipe.sections import Columns
+from seqloom.suggest.defaults import recipe_for
+from seqloom.suggest.recognition import recognise
 
 
 def _recipe(folder: Path, lines: list[str]) -> Recipe:
@@ -52,7 +52,7 @@ def test_sentences_are_subwords(tmp_path: Path, count: int) -> None:
 
 
 def test_a_file_sorted_by_length_is_seen_as_a_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("seqloom.data.recognition.rows._LOOK", 50)
+    monkeypatch.setattr("seqloom.suggest.recognition.rows._LOOK", 50)
     lines = [f"{word}.\t{word}!" for word in _words(200)] + [f"{one}\t{one}" for one in _sentences(2000)]
     assert _kinds(_recipe(tmp_path, lines)) == ("bpe", "bpe", "chrf")
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from cli.conftest import Seqloom
-from seqloom.data.examples import read_examples
+from seqloom.data.reading.formats import read_examples
 from seqloom.diagnosis import diagnose
 from seqloom.predict import Predictor
 

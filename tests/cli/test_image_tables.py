@@ -12,10 +12,8 @@ import pytest
 from PIL import Image
 
 from cli.conftest import Seqloom, words
-from seqloom.data.image_defaults import recipe_for_images
-from seqloom.data.images import ImagePixels
-from seqloom.data.recognition import Recognised, recognise
-from seqloom.data.vectors import ONE_TEXT
+from seqloom.data.media.images import ImagePixels
+from seqloom.data.reading.vectors import ONE_TEXT
 from seqloom.predict import Predictor
 from seqloom.recipe import read_recipe
 from seqloom.recipe.sections import (
@@ -29,6 +27,8 @@ from seqloom.recipe.sections import (
     Words,
 )
 from seqloom.runs import RunFolder
+from seqloom.suggest.image_defaults import recipe_for_images
+from seqloom.suggest.recognition import Recognised, recognise
 
 COLOURS = {"red": (220, 30, 30), "green": (30, 180, 30), "blue": (40, 40, 220)}
 COUNT = 30

@@ -11,8 +11,8 @@ from pydantic import TypeAdapter
 from tokenizers import Tokenizer, models
 
 from seqloom.data import vocabulary as module
-from seqloom.data.corpus import Corpus
-from seqloom.data.prepared import prepare
+from seqloom.data.preparing.corpus import Corpus
+from seqloom.data.preparing.prepared import prepare
 from seqloom.data.vocabulary import Vocabulary, build_vocabulary, parts_of
 from seqloom.errors import DataError, RecipeError, RunError, UsageError
 from seqloom.recipe import recipe_from, sections

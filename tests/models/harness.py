@@ -10,8 +10,9 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from seqloom.data.batches import Batch, BoolArray, IntArray, Padded
-from seqloom.data.records import Origin
+from seqloom.data.arrays import BoolArray, IntArray, Padded
+from seqloom.data.examples import Origin
+from seqloom.data.preparing.batches import Batch
 from seqloom.models.decoding import DecoderState
 from seqloom.models.encoder_decoder import EncoderDecoder
 from seqloom.models.stepper import TorchStep, TorchStepper

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from torch import Tensor, nn
 
-from seqloom.data.batches import Batch
+from seqloom.data.preparing.batches import Batch
 from seqloom.models import attention as attentions
 from seqloom.models import bridges, cells
 from seqloom.models.decoders import RecurrentDecoder

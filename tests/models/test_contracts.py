@@ -7,7 +7,7 @@ from itertools import chain
 import numpy as np
 import torch
 
-from seqloom.data.batches import Padded
+from seqloom.data.arrays import Padded
 from seqloom.models.stepper import TorchStepper
 from seqloom.recipe.sections import (
     AttentionBridge,

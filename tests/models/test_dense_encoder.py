@@ -9,7 +9,8 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from seqloom.data.batches import Batch, Padded
+from seqloom.data.arrays import Padded
+from seqloom.data.preparing.batches import Batch
 from seqloom.models.encoder_decoder import EncoderDecoder
 from seqloom.models.encoders import DenseEncoder
 from seqloom.models.stepper import TorchStepper

@@ -8,8 +8,8 @@ import pytest
 import torch
 from PIL import Image
 
-from seqloom.data.images import ImagePixels
-from seqloom.data.media import Media, MediaRoot
+from seqloom.data.media.files import Media, MediaRoot
+from seqloom.data.media.images import ImagePixels
 from seqloom.errors import DataError
 from seqloom.models.features import frozen_network
 from seqloom.models.frontends import build_frontend

@@ -8,7 +8,8 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from seqloom.data.batches import Batch, Padded
+from seqloom.data.arrays import Padded
+from seqloom.data.preparing.batches import Batch
 from seqloom.models.cells import LstmCell
 from seqloom.models.encoder_decoder import EncoderDecoder
 from seqloom.models.initialisation import FORGET_BIAS

@@ -8,7 +8,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from seqloom.data.batches import Batch, Padded
+from seqloom.data.arrays import Padded
+from seqloom.data.preparing.batches import Batch
 from seqloom.models.encoder_decoder import EncoderDecoder
 from seqloom.models.stepper import TorchStepper
 from seqloom.recipe import sections

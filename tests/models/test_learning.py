@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 import torch
 
-from seqloom.data.batches import Batch, IntArray, Padded
+from seqloom.data.arrays import IntArray, Padded
+from seqloom.data.preparing.batches import Batch
 from seqloom.models.encoder_decoder import EncoderDecoder
 from seqloom.models.stepper import TorchStepper
 from seqloom.recipe import sections

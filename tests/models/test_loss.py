@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import nn
 
-from seqloom.data.batches import Batch
+from seqloom.data.preparing.batches import Batch
 from seqloom.models.encoder_decoder import EncoderDecoder, Loss
 from seqloom.models.loss import sampled_outputs
 

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, tensor
 from torch.testing import assert_close
 
-from seqloom.data.batches import Batch
+from seqloom.data.preparing.batches import Batch
 from seqloom.models.attention import Chance
 from seqloom.models.encoder_decoder import EncoderDecoder
 from seqloom.models.objective import looked_again, looked_unevenly, reinforced

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import torch
 
-from seqloom.data.oracles import Oracle
+from seqloom.data.reading.oracles import Oracle
 from seqloom.models.oracle import Told
 from seqloom.models.stepper import TorchStepper
 from seqloom.symbols import BEGIN

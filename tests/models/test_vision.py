@@ -9,7 +9,8 @@ import torch
 from torch import nn
 from torch.testing import assert_close
 
-from seqloom.data.batches import Batch, Padded
+from seqloom.data.arrays import Padded
+from seqloom.data.preparing.batches import Batch
 from seqloom.models.encoder_decoder import EncoderDecoder
 from seqloom.models.encoders import build_encoder
 from seqloom.models.memory import Layout

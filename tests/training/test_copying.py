@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from seqloom.data.corpus import Corpus
-from seqloom.data.prepared import prepare
+from seqloom.data.preparing.corpus import Corpus
+from seqloom.data.preparing.prepared import prepare
 from seqloom.predict import Predictor
 from seqloom.recipe import recipe_from
 from seqloom.recipe.sections import Data

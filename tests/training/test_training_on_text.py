@@ -8,16 +8,16 @@ import numpy as np
 import pytest
 import torch
 
-from seqloom.data.batches import plan_reading
-from seqloom.data.corpus import Corpus
-from seqloom.data.defaults import recipe_for_text
-from seqloom.data.prepared import Prepared, prepare
+from seqloom.data.preparing.batches import plan_reading
+from seqloom.data.preparing.corpus import Corpus
+from seqloom.data.preparing.prepared import Prepared, prepare
 from seqloom.errors import DataError
 from seqloom.models.encoder_decoder import EncoderDecoder, build_model
 from seqloom.models.weights import restored_state, state_arrays, weight_arrays
 from seqloom.recipe import recipe_from
 from seqloom.recipe.sections import Recipe
 from seqloom.runs import RunFolder
+from seqloom.suggest.defaults import recipe_for_text
 from seqloom.training.optimisation import Average
 from seqloom.training.session import train
 

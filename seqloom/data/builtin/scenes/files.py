@@ -12,7 +12,7 @@ from seqloom.data.builtin.scenes.drawing import SIDE, Pixels, draw
 from seqloom.data.builtin.scenes.questions import questions
 from seqloom.data.builtin.scenes.splits import Split, number_of, numbers
 from seqloom.data.builtin.scenes.things import VERSION, scene
-from seqloom.data.media import Drawing, MediaRoot
+from seqloom.data.media.files import Drawing, MediaRoot
 from seqloom.errors import WriteError
 
 

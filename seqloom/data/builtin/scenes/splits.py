@@ -6,8 +6,8 @@ from typing import Literal
 
 from seqloom.data.builtin.scenes.questions import questions
 from seqloom.data.builtin.scenes.things import is_unseen, scene
-from seqloom.data.media import DRAWN, MediaError
-from seqloom.data.records import Example, Origin, abbreviated
+from seqloom.data.examples import Example, Origin, abbreviated
+from seqloom.data.media.files import DRAWN, MediaError
 
 Split = Literal["train", "validation", "test"]
 

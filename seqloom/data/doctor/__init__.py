@@ -1,0 +1,1 @@
+"""The data doctor: reads all data before training does, and says what it saw."""

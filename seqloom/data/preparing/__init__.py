@@ -1,0 +1,1 @@
+"""Examples -> symbols -> memory-mapped splits -> batches."""

@@ -1,0 +1,393 @@
+"""One reading of a corpus: its examples on disk, each text as the numbers of its parts.
+
+A vocabulary is complete only after the last example was read, and reading again would take as long as all the rest. So
+texts are cut into parts, mostly words, and the parts are numbered as they appear; once there is a vocabulary, each distinct
+part is encoded once, and a text is looked up. Parts are kept in volumes: a full one goes to disk, and numbers begin anew.
+"""
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from seqloom.data.arrays import FloatArray, IntArray
+from seqloom.data.examples import Example, Origin
+from seqloom.data.media.files import Media, MediaFinder
+from seqloom.data.preparing.corpus import Corpus
+from seqloom.data.preparing.splitting import SplitName
+from seqloom.data.reading.vectors import parse_vector
+from seqloom.data.vocabulary import Sequences, Vocabulary, VocabularyBuilder, parts_of, sample_size, splits_at_spaces
+from seqloom.errors import DataError
+from seqloom.recipe import sections
+from seqloom.recipe.sections import TARGET
+
+Progress = Callable[[str, int], None]
+"""Called now and then with what is being done and how many examples are done."""
+
+_CHUNK = 16384
+_SHOWN = 5
+"""So many files that cannot be read are named at once."""
+_VOLUME_PARTS = 250_000
+_VOLUME_CHARACTERS = 4_000_000
+"""A volume that has so many parts, or so many characters in them, is full: some 50 MB, its ids included."""
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """Where the texts of a chunk stand in a side's file, from byte `start`: numbers of parts, then how many each text has."""
+
+    volume: int
+    start: int
+    kind: np.dtype[np.unsignedinteger]
+    parts: int
+    texts: int
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """Some examples of one split. files: the names that `places` [N, 2] (file number, line) refers to, of the whole split.
+
+    features: of each example, or empty if none has any.
+    """
+
+    split: SplitName
+    sides: Mapping[str, Stretch]
+    features: Sequence[tuple[str, ...]]
+    weights: FloatArray
+    places: IntArray
+    files: Mapping[str, int]
+
+
+class _Numbers(dict[str, int]):
+    """Gives every new part the next number."""
+
+    characters = 0
+
+    def __missing__(self, part: str) -> int:
+        self.characters += len(part)
+        self[part] = number = len(self)
+        return number
+
+
+class SpooledSide:
+    """The texts of one side of all splits. sample: so many texts of the training data count for the vocabulary."""
+
+    def __init__(self, folder: Path, *, by_words: bool, builder: VocabularyBuilder | None, sample: int) -> None:
+        folder.mkdir()
+        self._folder = folder
+        self._stream = (folder / "numbers").open("w+b")
+        self._by_words = by_words
+        self._builder = builder
+        self._sample = sample
+        self._begin(volume=0)
+
+    def _begin(self, volume: int) -> None:
+        self._volume = volume
+        self._numbers = _Numbers()
+        self._occurrences = np.zeros(0, dtype=np.int64)
+
+    def add(self, texts: Sequence[str], split: SplitName) -> Stretch:
+        """Write down a chunk of texts."""
+        parts, counts = parts_of(texts, by_words=self._by_words)
+        numbers = np.fromiter(map(self._numbers.__getitem__, parts), dtype=np.int64, count=len(parts))
+        if split == "train":
+            self._count(numbers, counts)
+        stretch = Stretch(self._volume, self._stream.tell(), smallest(len(self._numbers)), len(numbers), len(texts))
+        self._stream.write(numbers.astype(stretch.kind).tobytes())
+        self._stream.write(counts.astype(np.uint32).tobytes())
+        if len(self._numbers) > _VOLUME_PARTS or self._numbers.characters > _VOLUME_CHARACTERS:
+            self.end_volume()
+        return stretch
+
+    def _count(self, numbers: IntArray, counts: IntArray) -> None:
+        sample = counts[: self._sample]
+        self._sample -= len(sample)
+        occurrences = np.bincount(numbers[: int(sample.sum())], minlength=len(self._numbers))
+        occurrences[: len(self._occurrences)] += self._occurrences
+        self._occurrences = occurrences
+
+    def end_volume(self) -> None:
+        """Bring the parts so far to disk and their counts to the builder."""
+        if self._builder is not None:
+            counts = dict(zip(self._numbers, self._occurrences.tolist(), strict=False))
+            self._builder.count({part: count for part, count in counts.items() if count})
+        self._parts_file(self._volume).write_text(json.dumps(list(self._numbers)), encoding="utf-8")
+        self._begin(self._volume + 1)
+
+    def _parts_file(self, volume: int) -> Path:
+        return self._folder / f"{volume}.json"
+
+    def parts(self, volume: int) -> list[str]:
+        """The parts of a volume, in the order of their numbers."""
+        parts: list[str] = json.loads(self._parts_file(volume).read_text(encoding="utf-8"))
+        return parts
+
+    def read(self, stretch: Stretch) -> tuple[npt.NDArray[np.unsignedinteger], IntArray]:
+        """The numbers of a chunk's parts, and how many parts each text has."""
+        self._stream.seek(stretch.start)
+        numbers = np.frombuffer(self._stream.read(stretch.parts * stretch.kind.itemsize), dtype=stretch.kind)
+        counts = np.frombuffer(self._stream.read(stretch.texts * 4), dtype=np.uint32)
+        return numbers, counts.astype(np.int64)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._stream.close()
+
+
+class SpooledVectors:
+    """The vectors of one side of all splits; like `SpooledSide`, without anything to count. size: numbers in a vector."""
+
+    def __init__(self, folder: Path, size: int) -> None:
+        folder.mkdir()
+        self._stream = (folder / "numbers").open("w+b")
+        self._size = size
+
+    def add(self, texts: Sequence[str], split: SplitName) -> Stretch:  # noqa: ARG002 (as `SpooledSide.add`)
+        """Write down a chunk of vectors, which are known to be some."""
+        start = self._stream.tell()
+        for text in texts:
+            self._stream.write(parse_vector(text, self._size).tobytes())
+        return Stretch(0, start, np.dtype(np.uint16), 0, len(texts))
+
+    def end_volume(self) -> None:
+        """There is nothing that would have to be brought to disk."""
+
+    def encode(self, stretch: Stretch) -> Sequences:
+        """A chunk's vectors, one position each."""
+        self._stream.seek(stretch.start)
+        numbers = np.frombuffer(self._stream.read(stretch.texts * self._size * 4), dtype=np.float32)
+        return Sequences(numbers.reshape(-1, self._size), np.ones(stretch.texts, dtype=np.int64))
+
+    def close(self) -> None:
+        """Close the file."""
+        self._stream.close()
+
+
+@dataclass(frozen=True)
+class NamedFile:
+    """A file that examples name: where it was named first, and which of the distinct contents it has."""
+
+    media: Media
+    origin: Origin
+    content: int
+
+
+class SpooledMedia:
+    """The files that the examples of one side name, of all splits: numbers of distinct contents. All files are looked at."""
+
+    def __init__(self, folder: Path, source: sections.FileSource) -> None:
+        folder.mkdir()
+        self._stream = (folder / "numbers").open("w+b")
+        self._finder = MediaFinder(source)
+        self._contents: dict[str, int] = {}
+        self._numbers: dict[tuple[str, str], int] = {}
+        self._problems: list[str] = []
+        self.files: list[NamedFile] = []
+
+    def add(self, texts: Sequence[str], files: Sequence[str], lines: Sequence[int]) -> Stretch:
+        """Write down a chunk of names, given with the files and lines that they stand in."""
+        start = self._stream.tell()
+        numbers = [self._number(text, file, line) for text, file, line in zip(texts, files, lines, strict=True)]
+        self._stream.write(np.asarray(numbers, dtype=np.uint32).tobytes())
+        return Stretch(0, start, np.dtype(np.uint32), len(texts), len(texts))
+
+    def _number(self, name: str, file: str, line: int) -> int:
+        key = (str(Path(file).parent), name)
+        if key not in self._numbers:
+            self._numbers[key] = self._look(name, Origin(file, line))
+        return self._numbers[key]
+
+    def _look(self, name: str, origin: Origin) -> int:
+        """The number of a file's content. A file with something wrong is remembered, and its number means nothing."""
+        try:
+            media = self._finder.find(name, origin)
+            trouble = self._finder.trouble(media)
+            content = self._contents.setdefault(media.content_hash, len(self._contents))
+        except DataError as problem:
+            trouble, content = str(problem), 0
+        if trouble is not None:
+            self._problems.append(f"{origin}: {trouble}")
+            return 0
+        self.files.append(NamedFile(media, origin, content))
+        return content
+
+    def end_volume(self) -> None:
+        """All files were named: refuse the examples if some cannot be read."""
+        if self._problems:
+            few = self._problems[:_SHOWN]
+            more = f"\n  and {len(self._problems) - _SHOWN:,} more" if len(self._problems) > _SHOWN else ""
+            raise DataError(few[0] if len(self._problems) == 1 else "\n  ".join(["files cannot be read:", *few]) + more)
+
+    @property
+    def contents(self) -> list[str]:
+        """The hashes of the distinct contents, in the order of their numbers."""
+        return list(self._contents)
+
+    def encode(self, stretch: Stretch) -> Sequences:
+        """A chunk's numbers, one for each example."""
+        self._stream.seek(stretch.start)
+        numbers = np.frombuffer(self._stream.read(stretch.texts * 4), dtype=np.uint32)
+        return Sequences(numbers, np.ones(stretch.texts, dtype=np.int64))
+
+    def close(self) -> None:
+        """Close the file."""
+        self._stream.close()
+
+
+class SideEncoder:
+    """Encodes the chunks of a spooled side in the order in which they were added, a volume's parts at a time."""
+
+    def __init__(self, side: SpooledSide, vocabulary: Vocabulary) -> None:
+        self._side = side
+        self._vocabulary = vocabulary
+        self._volume = -1
+        self._encoded = Sequences.of([])
+
+    def encode(self, stretch: Stretch) -> Sequences:
+        """The ids of a chunk's texts."""
+        if stretch.volume != self._volume:
+            self._volume = stretch.volume
+            self._encoded = self._vocabulary.encode_parts(self._side.parts(stretch.volume))
+        return self._encoded.chained(*self._side.read(stretch))
+
+    def texts(self, stretch: Stretch, chosen: Sequence[int]) -> list[str]:
+        """Some of a chunk's texts, by their numbers in it, as they were added."""
+        parts, (numbers, counts) = self._side.parts(stretch.volume), self._side.read(stretch)
+        ends = np.cumsum(counts)
+        return [" ".join(parts[part] for part in numbers[ends[one] - counts[one] : ends[one]]) for one in chosen]
+
+
+AnySide = SpooledSide | SpooledVectors | SpooledMedia
+AnyEncoder = SideEncoder | SpooledVectors | SpooledMedia
+
+
+@dataclass
+class _Columns:
+    """Examples of one split that wait to become a chunk: columns, since millions of small objects are slow to keep."""
+
+    sides: dict[str, list[str]]
+    features: list[tuple[str, ...]] = field(default_factory=list)
+    weights: list[float] = field(default_factory=list)
+    files: list[str] = field(default_factory=list)
+    lines: list[int] = field(default_factory=list)
+
+    def append(self, example: Example) -> int:
+        """Take an example in; how many there are now."""
+        for name, texts in self.sides.items():
+            texts.append(example.target or "" if name == TARGET else example.sources[name])
+        self.features.append(example.features)
+        self.weights.append(example.weight)
+        self.files.append(example.origin.file)
+        self.lines.append(example.origin.line)
+        return len(self.lines)
+
+
+class Spool:
+    """All examples of a corpus, read once into a folder. given: vocabularies by name that are there already, so not built.
+
+    grow: the given ones take in what the training split has and they lack.
+    """
+
+    def __init__(self, corpus: Corpus, folder: Path, given: Mapping[str, Vocabulary], *, grow: bool = False) -> None:
+        folder.mkdir()
+        self._corpus = corpus
+        self._given = given
+        self._grow = grow
+        self._builders: dict[str, VocabularyBuilder] = {}
+        self.sides: dict[str, AnySide] = {name: self._side(name, folder / name) for name in corpus.data.sides}
+        self._features: set[str] = set()
+        self.chunks: list[Chunk] = []
+
+    def _side(self, name: str, folder: Path) -> "AnySide":
+        data = self._corpus.data
+        match data.sources.get(name):
+            case sections.VectorSource(size=size):
+                return SpooledVectors(folder, size)
+            case sections.FileSource() as source:
+                return SpooledMedia(folder, source)
+        wanted, section = data.vocabularies, data.vocabulary_of(name)
+        if isinstance(section, sections.VocabularyFile) or (name in self._given and not self._grow):
+            return SpooledSide(folder, by_words=self._given[name].by_words, builder=None, sample=0)
+        shared = wanted.shared and name == TARGET
+        self._builders[name] = self._builders[data.text_sources[0]] if shared else VocabularyBuilder(section)
+        return SpooledSide(
+            folder,
+            by_words=splits_at_spaces(section),
+            builder=self._builders[name],
+            sample=sample_size(section) // (2 if wanted.shared else 1),
+        )
+
+    def read(self, progress: Progress) -> None:
+        """Read the corpus."""
+        files: dict[SplitName, dict[str, int]] = {}
+        done = 0
+        for split, columns in self._columns():
+            numbers = files.setdefault(split, {})
+            places = np.empty((len(columns.lines), 2), dtype=np.int64)
+            places[:, 0] = [numbers.setdefault(file, len(numbers)) for file in columns.files]
+            places[:, 1] = columns.lines
+            sides = {name: self._add(name, columns, split) for name in columns.sides}
+            if split == "train":
+                self._features.update(*columns.features)
+            weights = np.asarray(columns.weights, dtype=np.float32)
+            features = columns.features if any(columns.features) else ()
+            self.chunks.append(Chunk(split, sides, features, weights, places, numbers))
+            done += len(weights)
+            progress("reading the data", done)
+        for side in self.sides.values():
+            side.end_volume()
+
+    def _add(self, name: str, columns: _Columns, split: SplitName) -> Stretch:
+        side, texts = self.sides[name], columns.sides[name]
+        if isinstance(side, SpooledMedia):
+            return side.add(texts, columns.files, columns.lines)
+        return side.add(texts, split)
+
+    @property
+    def media(self) -> dict[str, SpooledMedia]:
+        """The sides that are files, by name."""
+        return {name: side for name, side in self.sides.items() if isinstance(side, SpooledMedia)}
+
+    def _columns(self) -> Iterator[tuple[SplitName, _Columns]]:
+        """The examples in chunks of one split each."""
+        waiting: dict[SplitName, _Columns] = {}
+        for split, example in self._corpus.everything():
+            if split not in waiting:
+                waiting[split] = _Columns({name: [] for name in self.sides})
+            if waiting[split].append(example) == _CHUNK:
+                yield split, waiting.pop(split)
+        yield from waiting.items()
+
+    def vocabularies(self) -> dict[str, Vocabulary]:
+        """The vocabularies of all sides, the given ones and those built from the training split alone."""
+        found: dict[str, Vocabulary] = dict(self._given)
+        first = self._corpus.data.symbol_sides[0]
+        for name, builder in self._builders.items():
+            features = sorted(self._features) if name == first != TARGET else []
+            if name == TARGET and builder is self._builders.get(first) and first != TARGET:
+                found[name] = found[first]
+            elif name in self._given:
+                found[name] = self._given[name].grown(builder.beyond(self._given[name]), features)
+            else:
+                found[name] = builder.build().with_features(features)
+        return {name: found[name] for name in self._corpus.data.symbol_sides}
+
+    def encoders(self, vocabularies: Mapping[str, Vocabulary]) -> dict[str, AnyEncoder]:
+        """What encodes the chunks of each side."""
+        return {
+            name: SideEncoder(side, vocabularies[name]) if isinstance(side, SpooledSide) else side
+            for name, side in self.sides.items()
+        }
+
+    def close(self) -> None:
+        """Close all files."""
+        for side in self.sides.values():
+            side.close()
+
+
+def smallest(size: int) -> np.dtype[np.unsignedinteger]:
+    """The type that takes least space for numbers below `size`."""
+    return np.dtype(np.uint16 if size <= 2**16 else np.uint32)

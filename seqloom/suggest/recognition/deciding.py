@@ -1,0 +1,289 @@
+"""Which columns of a table are the sources and which is the target, and why, if no recipe says it."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from typing import Any
+
+from seqloom.data.examples import Origin, Report, ignore
+from seqloom.data.media.files import MediaError, MediaFinder
+from seqloom.data.reading.formats import paths_of
+from seqloom.data.reading.headings import role_of
+from seqloom.data.reading.vectors import ONE_TEXT
+from seqloom.errors import DataError, MissingExtraError, UsageError
+from seqloom.recipe.sections import SOURCE, TARGET, Aligned, Columns, Files, ImageSource, Source, TextSource, form_of
+from seqloom.suggest.recognition.headers import header_of
+from seqloom.suggest.recognition.kinds import Column, are_classes, look_at_column
+from seqloom.suggest.recognition.naming import Choice, by_names, source_names
+from seqloom.suggest.recognition.rows import Sampled, sample
+
+IMAGE = "image"
+"""What a source of image files is called if nobody gave it another name."""
+
+_PARTS = frozenset(Columns.model_fields)
+_TRIED = 20
+"""So many pictures tell whether any are where they are looked for."""
+
+
+@dataclass(frozen=True)
+class Recognised:
+    """What the sources are, by name, and where the other parts of an example stand; what was seen of the table.
+
+    sampled: some of its rows, without the header; None for pipes. places: where in a row each part stands, from 0. said: which
+    columns were taken and why, for a person; empty where there is nothing to say. classes: whether targets are a few classes.
+    """
+
+    sources: Mapping[str, Source]
+    columns: Columns
+    sampled: Sampled | None = field(default=None, repr=False, compare=False)
+    places: Mapping[str, int] = field(default_factory=dict, compare=False)
+    said: str = field(default="", compare=False)
+    classes: bool = field(default=False, compare=False)
+
+    @property
+    def has_images(self) -> bool:
+        """Whether a source is an image file."""
+        return any(isinstance(source, ImageSource) for source in self.sources.values())
+
+    @property
+    def count(self) -> int:
+        """How many examples there are, as far as can be told before they are read."""
+        return 0 if self.sampled is None else self.sampled.count
+
+    def as_json(self) -> dict[str, object]:
+        """The columns that were taken, by the names of parts, and why, as JSON-ready data."""
+        form = form_of(self.columns, self.sources)
+        return {"taken": {**form.columns, TARGET: form.target}, "classes": self.classes, "said": self.said}
+
+    def texts(self, part: str) -> list[str]:
+        """What a source or the target holds in the rows that were seen, one for each complete row."""
+        return [cells[self.places[part]] for _, cells in self.complete_rows()]
+
+    def complete_rows(self) -> Iterator[tuple[Origin, Sequence[str]]]:
+        """The rows that were seen and have all parts. What is wrong with the others is said where everything is read."""
+        for row in () if self.sampled is None else self.sampled.rows:
+            if all(place < len(row.cells) and row.cells[place].strip() for place in self.places.values()):
+                yield row
+
+
+def recognise(
+    files: Files, parts: Mapping[str, Any] | None = None, *, root: str | None = None, report: Report = ignore
+) -> Recognised:
+    """Find out which columns a table has, in one reading of it.
+
+    parts: the columns that a person named: `source` or the names of sources, `target`, `weight`, `features`. Where none are
+    named, a header tells, or what the columns hold. root: where the names of images begin. report: what to do about lines that
+    cannot be read. Raises UsageError, with the `--columns` to use, where nobody could tell.
+    """
+    told = dict(parts or {})
+    sampled = sample(files, report)
+    if sampled is None:
+        return Recognised(ONE_TEXT, Columns(**{name: told[name] for name in _PARTS & told.keys()}))
+    table = _named(files)
+    header = sampled.names or (None if isinstance(files, Aligned) else header_of(sampled))
+    if header is None and any(isinstance(column, str) for column in told.values()) and sampled.rows:
+        header = tuple(sampled.rows[0].cells)
+    body = sampled if header is None or sampled.names else sampled.below(header)
+    columns = _look(body, header)
+    if told:
+        choice = _as_told(told, columns, keyed=sampled.keyed)
+    elif isinstance(files, Aligned):
+        choice = Choice(source_names(columns[:1], IMAGE), columns[1], "")
+    else:
+        choice = _as_seen(columns, table, named=header is not None)
+    found = _recognised(choice, body, root)
+    _refuse_what_is_no_text(found, columns, table)
+    if root is not None and not found.has_images:
+        raise UsageError(
+            f"--images says where image files are, and no column that is read from {table} names any. "
+            "Leave it out, or say which column does: --columns image=2,target=1"
+        )
+    _require_pictures(found, table)
+    return found
+
+
+def _look(sampled: Sampled, header: Sequence[str] | None) -> list[Column]:
+    """What each column holds."""
+    width = len(header) if header is not None else max((len(cells) for _, cells in sampled.rows), default=0)
+    names: Sequence[str | None] = header or [None] * width
+    return [look_at_column(place, names[place], sampled.column(place), of=width) for place in range(width)]
+
+
+# --- choosing -------------------------------------------------------------------------------------------------------
+
+
+def _as_told(told: Mapping[str, Any], columns: Sequence[Column], *, keyed: bool) -> Choice:
+    """The columns that a person named. Where there is a header, numbers become names, so that it is not read as an example.
+
+    keyed: numbers mean nothing, and a part without a name is the key of its own name.
+    """
+    names = [name for name in told if name == SOURCE or name not in _PARTS] or [SOURCE]
+    numbers = [column for name in names if isinstance(column := told.get(name, 1), int)]
+    usual = {SOURCE: 1, TARGET: 2 if names == [SOURCE] else max(numbers, default=0) + 1}
+
+    def find(part: str, column: int | str) -> Column:
+        own = keyed and isinstance(column, int)
+        return _find(part if own else column, columns)
+
+    return Choice(
+        {name: find(name, told.get(name, usual.get(name, 1))) for name in names},
+        find(TARGET, told.get(TARGET, usual[TARGET])),
+        "as told" if len(columns) > 2 or any(column.heading for column in columns) else "",
+        weight=find("weight", told["weight"]) if "weight" in told else None,
+        features=[find("features", one) for one in told.get("features", ())],
+    )
+
+
+def _find(column: int | str, columns: Sequence[Column]) -> Column:
+    """A column by its number or name. One that is not there is told of where the table is read."""
+    for one in columns:
+        if column in (one.place + 1, one.heading):
+            return one
+    place = column - 1 if isinstance(column, int) else len(columns)
+    return Column(place, column if isinstance(column, str) else None, "nothing", (), 0, classes=False)
+
+
+def _as_seen(columns: Sequence[Column], table: str, *, named: bool) -> Choice:
+    """The columns that a header names, or that what they hold tells."""
+    if named and (choice := by_names(columns)) is not None:
+        return choice
+    content = [column for column in columns if column.is_content]
+    ids = sum(column.holds == "ids" for column in columns)
+    if len(columns) <= 2 and ids != 1:  # two columns of numbers are no ids of anything
+        source, target = (_find(number, columns) for number in (1, 2))
+        return Choice(source_names([source], IMAGE), target, "" if not named else "the first two")
+    if len(content) == 2 and not named:
+        return Choice(source_names(content[:1], IMAGE), content[1], "the only columns of text or files")
+    raise UsageError(_question(columns, table))
+
+
+def _question(columns: Sequence[Column], table: str) -> str:
+    """Ask which columns are meant, and show how to say it."""
+    lines = [
+        f"  {column.place + 1}{'' if column.heading is None else f' ({column.heading})'}: {column.described()}"
+        for column in columns
+    ]
+    advice = "\n".join(f"  {one}" for one in dict.fromkeys(_suggestions(columns)))
+    return (
+        f"{table}: which of its {len(columns)} columns is the source, and which the target? They hold\n"
+        + "\n".join(lines)
+        + f"\nSay it with --columns, for example:\n{advice}"
+    )
+
+
+def _suggestions(columns: Sequence[Column]) -> Iterator[str]:
+    """What one may mean, as options to type."""
+    content = [column for column in columns if column.is_content]
+    texts = [column for column in content if not column.is_file]
+    called = [column for column in columns if role_of(column.heading or "") == "target"]
+    target = [*(texts or columns), *called][-1]
+    others = [column for column in content if column is not target] or [columns[0]]
+    if len(others) > 1:
+        named = source_names(others[-2:], IMAGE)
+        yield f"--columns {','.join(f'{name}={one.name}' for name, one in named.items())},target={target.name}"
+    (name, last), *_ = source_names(others[-1:], IMAGE).items()
+    yield f"--columns {name}={last.name},target={target.name}"
+
+
+# --- what was chosen ------------------------------------------------------------------------------------------------
+
+
+def _recognised(choice: Choice, body: Sampled, root: str | None) -> Recognised:
+    names = list(choice.sources)
+    lone = names == [SOURCE]
+    kinds: dict[str, Source] = {}
+    for name, column in choice.sources.items():
+        usual = lone or (column.heading is None and column.place == names.index(name))
+        place = None if usual else column.name
+        kinds[name] = ImageSource(root=root, column=place) if column.holds == "images" else TextSource(column=place)
+    if lone and isinstance(kinds[SOURCE], TextSource):
+        kinds = dict(ONE_TEXT)
+    columns = Columns(
+        source=choice.sources[SOURCE].name if lone else None,
+        target=choice.target.name,
+        weight=None if choice.weight is None else choice.weight.name,
+        features=tuple(column.name for column in choice.features),
+    )
+    places = {name: column.place for name, column in choice.sources.items()} | {TARGET: choice.target.place}
+    found = Recognised(kinds, columns, body, places)
+    classes = _holds_classes(found)
+    return Recognised(kinds, columns, body, places, _sentence(choice, body, classes=classes), classes)
+
+
+def _holds_classes(found: Recognised) -> bool:
+    """Whether targets are classes: a few, again and again, for sources of which there are many more."""
+    targets = found.texts(TARGET)
+    if not are_classes(targets):
+        return False
+    sources = {tuple(cells[found.places[name]] for name in found.sources) for _, cells in found.complete_rows()}
+    return 2 * len(set(targets)) <= len(sources)
+
+
+def _sentence(choice: Choice, body: Sampled, *, classes: bool) -> str:
+    """Which columns were taken and why; nothing of two columns that could not be anything else."""
+    taken = {**choice.sources, TARGET: choice.target}
+    few = f" with {choice.target.distinct} classes" if classes else ""
+    if not choice.why and not few:
+        return ""
+    shown = ", ".join(f"{name} = {_shown(column)}" for name, column in taken.items())
+    others = {column.place for column in (*taken.values(), *choice.features, *([choice.weight] if choice.weight else ()))}
+    width = max((len(cells) for _, cells in body.rows), default=0) if body.names is None else len(body.names)
+    left = [place for place in range(width) if place not in others]
+    rest = ", ".join(str(place + 1) if body.names is None else body.names[place] for place in left)
+    unread = f"; not read: {rest}" if rest else ""
+    return f"columns: {shown}{few}{f' ({choice.why})' if choice.why else ''}{unread}"
+
+
+def _shown(column: Column) -> str:
+    what = "image files, " if column.holds == "images" else ""
+    return f"{what}column {column.place + 1}" if column.heading is None else f"{what}`{column.heading}`"
+
+
+# --- refusing -------------------------------------------------------------------------------------------------------
+
+
+def _refuse_what_is_no_text(found: Recognised, columns: Sequence[Column], table: str) -> None:
+    """A model that is given names of files learns their letters, and one that writes them writes nothing else."""
+    by_place = {column.place: column for column in columns}
+    for part, place in found.places.items():
+        column = by_place.get(place)
+        if column is None or not column.is_file or (part != TARGET and column.holds == "images"):
+            continue
+        where, such = f"{table}: {part} is {_shown(column)}", f"which names {column.described()}"
+        if part == TARGET:
+            other = next((one for one in columns if one.holds == "text"), None)
+            advice = f"--columns {IMAGE}={column.name},target={other.name}" if other else "choose another column"
+            raise UsageError(f"{where}, {such}. Outputs are text; files can be sources: {advice}")
+        raise UsageError(
+            f"{where}, {such}. A model would learn the letters of the names. Sources are text, vectors of numbers or image "
+            "files: turn each recording into numbers (`data.sources: {source: {kind: vector}}` in a recipe), or choose "
+            "other columns with --columns"
+        )
+
+
+def _require_pictures(found: Recognised, table: str) -> None:
+    """Refuse pictures that cannot be read for lack of a library, or of which none is there."""
+    for name, source in found.sources.items():
+        if not isinstance(source, ImageSource):
+            continue
+        if find_spec("PIL") is None:
+            raise MissingExtraError(f"{table}: {name} holds names of image files. Reading them", "images")
+        rows = list(found.complete_rows())
+        tried = rows[:: max(1, len(rows) // _TRIED)]
+        if source.root is None and tried and not any(_is_there(source, cells[found.places[name]], at) for at, cells in tried):
+            raise DataError(
+                f"{table}: {name} holds names of image files such as {tried[0][1][found.places[name]]!r}, and none of them is "
+                "in the folder of the table. Say where they are: --images FOLDER, or a .zip or .tar"
+            )
+
+
+def _is_there(source: ImageSource, name: str, origin: Origin) -> bool:
+    try:
+        MediaFinder(source).find(name, origin)
+    except MediaError:
+        return False
+    return True
+
+
+def _named(files: Files) -> str:
+    return ", ".join(paths_of(files.source if isinstance(files, Aligned) else files))

@@ -1,0 +1,47 @@
+"""Text in rows: every symbol counts once, after the symbol before it."""
+
+import numpy as np
+import pytest
+
+from seqloom.data.preparing.text_rows import line_layouts, running_layout
+from seqloom.data.vocabulary import Sequences
+from seqloom.symbols import BEGIN, END
+
+
+@pytest.mark.parametrize("rows", [1, 2, 3, 7])
+@pytest.mark.parametrize("length", [1, 2, 6_999, 7_000, 30_001])
+def test_every_symbol_of_running_text_counts_once(rows: int, length: int) -> None:
+    ids = np.arange(3, 3 + length)
+    layout = running_layout(ids, rows=rows, stretch=512, start_up=1000)
+    assert sorted(layout.places[layout.counted].tolist()) == list(range(length))
+    np.testing.assert_array_equal(layout.labels[layout.counted], ids[layout.places[layout.counted]])
+    before = np.append(END, ids)
+    np.testing.assert_array_equal(layout.inputs, before[layout.places])
+
+
+def test_a_row_starts_up_on_the_text_before_its_own_part() -> None:
+    layout = running_layout(np.arange(3, 10_003), rows=3, stretch=512, start_up=1000)
+    assert layout.counted[0].all()
+    assert not layout.counted[1:, :1000].any()
+    assert layout.counted[1, 1000:].all()
+
+
+@pytest.mark.parametrize("budget", [1, 8, 100])
+def test_every_line_is_read_from_begin_to_end(budget: int) -> None:
+    lines = [[5, 6, END], [END], [7, 8, 9, 9, END], [5, END]]
+    encoded = Sequences.of(lines)
+    read = []
+    for layout in line_layouts(encoded, budget=budget):
+        assert len(layout.inputs) == 1 or layout.inputs.size <= budget
+        for inputs, labels, counted in zip(layout.inputs, layout.labels, layout.counted, strict=True):
+            np.testing.assert_array_equal(inputs[counted], [BEGIN, *labels[counted][:-1]])
+            read.append(labels[counted].tolist())
+        np.testing.assert_array_equal(encoded.ids[layout.places[layout.counted]], layout.labels[layout.counted])
+    assert sorted(read) == sorted(lines)
+
+
+def test_stretches_are_the_layout_cut_up() -> None:
+    layout = running_layout(np.arange(3, 103), rows=1, stretch=7, start_up=10)
+    parts = list(layout.stretches(7))
+    assert [part.inputs.shape[1] for part in parts] == [7] * 14 + [2]
+    np.testing.assert_array_equal(np.concatenate([part.labels for part in parts], axis=1), layout.labels)
