@@ -132,8 +132,8 @@ def _is_wrong(prediction: DrawnPrediction, example: Example) -> bool:
     return prediction.text not in example.targets
 
 
-def _shown(prediction: DrawnPrediction, example: Example) -> views.Example:
-    return views.Example(prediction.exhibit(), example.target or "", others=example.targets[1:])
+def _shown(prediction: DrawnPrediction, example: Example) -> views.ShownExample:
+    return views.ShownExample(prediction.exhibit(), example.target or "", others=example.targets[1:])
 
 
 def _varied(ranked: Sequence[Row], count: int) -> list[Row]:

@@ -35,7 +35,7 @@ class Branch:
 
 
 @dataclass(frozen=True)
-class Output:
+class FoundOutput:
     """An output that the search found. score: what ranked it; length: in symbols, `end` included."""
 
     text: str
@@ -57,7 +57,7 @@ class SearchTree:
     width: int
     length_power: float
     steps: tuple[tuple[Branch, ...], ...]
-    outputs: tuple[Output, ...]
+    outputs: tuple[FoundOutput, ...]
     greedy: tuple[str, float]
 
     def as_json(self) -> dict[str, Any]:
@@ -79,6 +79,6 @@ class SearchTree:
             body["width"],
             body["length_power"],
             tuple(tuple(Branch(**one) for one in step) for step in body["steps"]),
-            tuple(Output(**one) for one in body["outputs"]),
+            tuple(FoundOutput(**one) for one in body["outputs"]),
             (body["greedy"]["text"], body["greedy"]["log_prob"]),
         )

@@ -19,7 +19,8 @@ class WrittenSymbol:
 
     energies [S]: the scores `e_j` before the softmax, averaged over heads; None where weights do not come from scores.
     weights [S]: `a_j`, averaged over heads. own: what is most probable from the context `sum_j a_j h_j`; even: from the mean
-    of all places instead; alone [S]: from each place by itself, the most probable symbol.
+    of all places instead, where the symbol itself has even_probability; alone [S]: from each place by itself, the most
+    probable symbol.
     """
 
     symbol: str
@@ -28,6 +29,7 @@ class WrittenSymbol:
     weights: tuple[float, ...]
     own: tuple[Said, ...]
     even: tuple[Said, ...]
+    even_probability: float
     alone: tuple[Said, ...]
 
 
@@ -52,3 +54,29 @@ class Walkthrough:
             "text": self.text,
             "steps": [asdict(one) for one in self.steps],
         }
+
+    @classmethod
+    def from_json(cls, body: Mapping[str, Any]) -> "Walkthrough":
+        """Read back what `as_json` gave."""
+        return cls(
+            body["sources"],
+            body["source"],
+            tuple(body["symbols"]),
+            tuple(body["unknown"]),
+            body["text"],
+            tuple(_written_symbol(one) for one in body["steps"]),
+        )
+
+
+def _written_symbol(body: Mapping[str, Any]) -> WrittenSymbol:
+    own, even, alone = (tuple(Said(**one) for one in body[name]) for name in ("own", "even", "alone"))
+    return WrittenSymbol(
+        symbol=body["symbol"],
+        probability=body["probability"],
+        energies=None if body["energies"] is None else tuple(body["energies"]),
+        weights=tuple(body["weights"]),
+        own=own,
+        even=even,
+        even_probability=body["even_probability"],
+        alone=alone,
+    )

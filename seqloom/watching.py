@@ -16,7 +16,7 @@ from seqloom.search.contracts import FloatArray, Hypotheses, Hypothesis, IntArra
 from seqloom.search.dispatch import search as run_search
 from seqloom.search.traces import Trace
 from seqloom.symbols import BEGIN, END
-from seqloom.trees import Branch, Fate, Output, SearchTree
+from seqloom.trees import Branch, Fate, FoundOutput, SearchTree
 from seqloom.walkthroughs import Said, Walkthrough, WrittenSymbol
 
 _FEWEST_SHOWN = 3
@@ -63,7 +63,7 @@ def grow_tree(predictor: Predictor, given: Input, *, search: Search | None = Non
         length_power=section.length_power if isinstance(section, Beam) else 0.0,
         steps=tuple(map(tuple, grower.finished_steps(hypotheses, greedy[0]))),
         outputs=tuple(
-            Output(task.text(one.tokens), float(one.score), float(one.log_prob), len(one.tokens), one.finished)
+            FoundOutput(task.text(one.tokens), float(one.score), float(one.log_prob), len(one.tokens), one.finished)
             for one in hypotheses[0]
         ),
         greedy=(task.text(greedy[0].tokens), float(greedy[0].log_prob)),
@@ -209,6 +209,7 @@ def walk_through(predictor: Predictor, given: Input, *, search: Search | None = 
                 weights=tuple(map(float, alignment.mean[index])),
                 own=_most_probable(task, own, _SAID),
                 even=_most_probable(task, even, _SAID),
+                even_probability=float(even[best.tokens[index]]),
                 alone=tuple(_most_probable(task, one, 1)[0] for one in alone),
             )
         )

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import tree
 from common import (
     MULTI30K_ATTENTION,
     Options,
@@ -36,6 +35,9 @@ from seqloom.metrics import evaluate
 from seqloom.predict import Predictor
 from seqloom.predictions import Prediction
 from seqloom.recipe.sections import Beam, Greedy, Search
+from seqloom.trees import SearchTree
+from seqloom.views.charts.tree import tree_sketch
+from seqloom.watching import grow_tree
 
 WIDTHS = range(1, 11)
 POWERS = {0.0: "plain sum", 0.5: "power 0.5", 1.0: "mean (power 1)"}
@@ -71,7 +73,7 @@ def measure(wanted: Options) -> dict[str, Any]:
             "dates": _exact_dates(trained(runs_of("dates")["cells"][PLAIN], wanted)),
         },
         "test": {name: {"search": _named(way), **_on_test(predictor, way)} for name, way in ways.items()},
-        "tree": tree.grown(run, SENTENCE, TREE_WIDTH),
+        "tree": grow_tree(predictor, SENTENCE, search=Beam(width=TREE_WIDTH)).as_json(),
     }
 
 
@@ -161,8 +163,13 @@ def page(found: Mapping[str, Any]) -> dict[str, str]:
         "missed": _missed_figure(found["missed"]),
         "missed-numbers": _missed_sentences(found),
         "exact": _exact_table(found["exact"]),
-        "tree": tree.drawn(found["tree"]),
+        "tree": _tree_figure(SearchTree.from_json(found["tree"])),
     }
+
+
+def _tree_figure(tree: SearchTree) -> str:
+    title = f"A beam of {tree.width}: {', '.join(tree.sources.values())}"
+    return save_figure("search-tree", tree_sketch(tree, title).svg(title), title)
 
 
 CURVES = (

@@ -33,20 +33,14 @@ LONG_FUNCTIONS = {
 APART = {"seqloom/bench/textbook.py"}
 """A plain implementation to measure against, which shares nothing with the rest, words included."""
 SHARED_NAMES = {
-    "Box": "around a thing in a scene, and a filled rectangle of a sketch",
     "Checkpoint": "when to save one (the recipe's section), and what is saved",
     "Choice": "of a search, and of columns; one is to be renamed",
     "Chunk": "of a file that is examined, and of a split that is prepared",
-    "Example": "of the data, and as a report shows it",
     "Keys": "of a JSON object, and of attention",
-    "Layout": "of columns, of batches, of an encoder's memory, and of a picture",
+    "Layout": "of columns, of batches, and of an encoder's memory",
     "Look": "at a table, and of attention",
-    "Output": "the layer of a decoder, and what a search found, in a tree of it",
     "Problem": "in data, and in a recipe",
-    "Sample": "a search, and one of the demo's outputs",
     "Sampled": "a text that was written at random, and some rows of a table; one is to be renamed",
-    "Words": "a kind of vocabulary, and a line of text in a sketch",
-    "Step": "of a search, and of a strip of pictures",
 }
 
 

@@ -4,7 +4,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from seqloom.cli.demo_showing import Sample, Showing, draw_maps, percent
+from seqloom.cli.demo_showing import DemoOutput, Showing, draw_maps, percent
 from seqloom.cli.options import progress_bar
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def show_captions(predictor: "Predictor", folder: Path) -> Showing:
         figures,
         titles=("scene", "points at it"),
         samples=[
-            Sample((prediction.sources["image"], _hits(prediction)), prediction.text, example.target or "")
+            DemoOutput((prediction.sources["image"], _hits(prediction)), prediction.text, example.target or "")
             for prediction, example in samples
         ],
         sentence=f"Exact match: {figures['exact_match_known']:.2f} % of {len(known):,} pictures of known combinations, "

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from seqloom.cli.demo_showing import Sample, Showing, draw_maps, percent
+from seqloom.cli.demo_showing import DemoOutput, Showing, draw_maps, percent
 from seqloom.cli.options import progress_bar
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ def show_dates(predictor: "Predictor", folder: Path) -> Showing:
         figures,
         titles=("tag", "source"),
         samples=[
-            Sample((" ".join(one.features) or "-", one.sources["source"]), one.text, piece.target)
+            DemoOutput((" ".join(one.features) or "-", one.sources["source"]), one.text, piece.target)
             for one, piece in zip(shown, SHOWCASE, strict=True)
         ],
         sentence=f"Exact match on unseen dates: {figures['exact_match_tagged']:.2f} % of {figures['count_tagged']:,} with a "

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Sample:
+class DemoOutput:
     """An output beside what it should have been. given: what there is to say of the input, a column each."""
 
     given: Sequence[str]
@@ -27,7 +27,7 @@ class Showing:
 
     figures: Mapping[str, float]
     titles: Sequence[str]
-    samples: Sequence[Sample]
+    samples: Sequence[DemoOutput]
     sentence: str
     maps: Sequence[Path]
     next_commands: Sequence[str]

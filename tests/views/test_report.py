@@ -9,7 +9,7 @@ import pytest
 from seqloom.classes import Classes
 from seqloom.views.charts.plots import Panel, bar_chart, line_chart, nice_ticks, spoken, thinned, tick_labels
 from seqloom.views.pages import report as views
-from seqloom.views.pages.report import Example, Metric, Report
+from seqloom.views.pages.report import Metric, Report, ShownExample
 
 from . import pictures, samples
 from .markup import Page, assert_self_contained
@@ -19,7 +19,7 @@ EVIL = "</script></pre><img src=x onerror=alert(1)>"
 
 def _full(text: str = "") -> Report:
     loss = [(step, 3 * math.exp(-step / 500)) for step in range(0, 5000, 10)]
-    example = Example(samples.characters(f"रविवार{text}", f"2026{text}", tag="hi"), f"2025{text}", f"1 error{text}")
+    example = ShownExample(samples.characters(f"रविवार{text}", f"2026{text}", tag="hi"), f"2025{text}", f"1 error{text}")
     return Report(
         title=f"Dates{text}",
         summary=f"A summary{text}",

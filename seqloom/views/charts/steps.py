@@ -1,14 +1,11 @@
 """An output symbol by symbol: for each, the scores and weights of the source, and what the context says."""
 
-import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
-from seqloom.errors import UsageError
-from seqloom.saving import write_file
-from seqloom.views.drawing.page import foreign, headline, number, page, text
-from seqloom.views.drawing.sketch import Box, Shape, Sketch, Stroke, Symbol, Words
+from seqloom.views.drawing.forms import as_document, write_form
+from seqloom.views.drawing.page import foreign, header, number, section, sheet, wide
+from seqloom.views.drawing.sketch import Rectangle, Shape, Sketch, Stroke, Symbol, TextLine
 from seqloom.views.drawing.theme import level
 from seqloom.views.text.labels import END_SIGN, estimated_width, isolated, label, shortened
 from seqloom.walkthroughs import Said, Walkthrough, WrittenSymbol
@@ -25,53 +22,43 @@ _NARROWEST, _WIDEST = 44.0, 110.0
 
 def write_steps(walk: Walkthrough, path: str | Path, *, title: str) -> Path:
     """Write the steps as .html, .svg, .png or .json, and return the path."""
-    path = Path(path)
-    match path.suffix.lower():
-        case ".html":
-            content = steps_page(walk, title).encode()
-        case ".svg":
-            content = steps_sketch(walk, range(len(walk.steps)), title).svg(title).encode()
-        case ".png":
-            content = steps_sketch(walk, range(len(walk.steps)), title).png()
-        case ".json":
-            body: dict[str, Any] = {"version": JSON_VERSION, **walk.as_json()}
-            content = (json.dumps(body, ensure_ascii=False, allow_nan=False) + "\n").encode()
-        case ending:
-            got = f"the ending '{ending}'" if ending else "no ending"
-            raise UsageError(f"{path}: expected a file name that ends in .html, .svg, .png or .json, got {got}.")
-    write_file(path, content)
-    return path
+    every = range(len(walk.steps))
+    return write_form(
+        path,
+        {
+            ".html": lambda: steps_page(walk, title),
+            ".svg": lambda: steps_sketch(walk, every, title).svg(title),
+            ".png": lambda: steps_sketch(walk, every, title).png(),
+            ".json": lambda: as_document(JSON_VERSION, walk.as_json()),
+        },
+    )
 
 
 def steps_sketch(walk: Walkthrough, chosen: Sequence[int], title: str = "", *, noted: bool = True) -> Sketch:
     """The chosen steps below each other; their numbers count from 0. noted: with how they are to be read at the foot."""
-    shapes: list[Shape] = [Words(14, 24, title, size=14, bold=True)] if title else []
+    shapes: list[Shape] = [TextLine(14, 24, title, size=14, bold=True)] if title else []
     top, widest = (52.0 if title else 22.0), estimated_width(title) * 14
     for index in chosen:
-        shapes.append(Words(14, top, _headline(walk, index), size=12.5, bold=True))
+        shapes.append(TextLine(14, top, _headline(walk, index), size=12.5, bold=True))
         drawn, right, bottom = _step(walk, walk.steps[index], top + 12)
         shapes += drawn
         widest, top = max(widest, right), bottom + 34
     notes = _notes(walk) if noted else []
-    shapes += [Words(14, top - 6 + 16 * row, note, "quiet", 11) for row, note in enumerate(notes)]
+    shapes += [TextLine(14, top - 6 + 16 * row, note, "quiet", 11) for row, note in enumerate(notes)]
     return Sketch(max(widest + 20, 640.0), top + 16 * len(notes), shapes)
 
 
 def steps_page(walk: Walkthrough, title: str) -> str:
     """All steps on a page, one section each."""
-    drawn = [steps_sketch(walk, [index], noted=False).inline(_headline(walk, index)) for index in range(len(walk.steps))]
-    sections = "".join(
-        f'<section id="step-{number}"><div class="wide">{one}</div></section>' for number, one in enumerate(drawn, start=1)
+    sections = (
+        section("", wide(steps_sketch(walk, [index], noted=False).inline(_headline(walk, index))), name=f"step-{index + 1}")
+        for index in range(len(walk.steps))
     )
     links = " ".join(
         f'<a href="#step-{index + 1}">{foreign(label(one.symbol).text)}</a>' for index, one in enumerate(walk.steps)
     )
-    notes = "".join(f'<p class="remark">{text(note)}</p>' for note in _notes(walk))
-    body = (
-        f'<main class="report steps"><header>{headline(title)}<p class="summary">Score, weight, context, word.</p>{notes}'
-        f'<nav class="symbols">{links}</nav></header>{sections}</main>'
-    )
-    return page(title, body, styles=("report.css",))
+    links = f'<nav class="symbols">{links}</nav>'
+    return sheet(title, header(title, "Score, weight, context, word.", notes=_notes(walk), links=links), *sections)
 
 
 def _notes(walk: Walkthrough) -> list[str]:
@@ -122,21 +109,21 @@ def _column_width(walk: Walkthrough, step: WrittenSymbol, places: Sequence[int])
 def _line(walk: Walkthrough, step: WrittenSymbol, places: Sequence[int], column: float, top: float) -> list[Shape]:
     scored = [] if step.energies is None else ["score e_j"]
     names = [shortened(walk.name, 16), *scored, "weight a_j", "from h_j alone", "its probability"]
-    shapes: list[Shape] = [Words(14, top + (row + 0.7) * _ROW, name, "quiet", 11.5) for row, name in enumerate(names)]
+    shapes: list[Shape] = [TextLine(14, top + (row + 0.7) * _ROW, name, "quiet", 11.5) for row, name in enumerate(names)]
     for index, place in enumerate(places):
         x, weight = _LEFT + (index + 0.5) * column, step.weights[place]
         shown = label(walk.symbols[place], unknown=place in walk.unknown)
         row = len(scored) + 1
-        ground = Box(x - column / 2 + 1, top + row * _ROW + 1, column - 2, _ROW - 2, f"w{level(weight)}")
+        ground = Rectangle(x - column / 2 + 1, top + row * _ROW + 1, column - 2, _ROW - 2, f"w{level(weight)}")
         shapes += [Symbol(x, top + 0.7 * _ROW, shown, _fitting(shown.text, column)), ground]
         if step.energies is not None:
-            shapes.append(Words(x, top + 1.7 * _ROW, number(step.energies[place], 2), size=11, anchor="middle"))
+            shapes.append(TextLine(x, top + 1.7 * _ROW, number(step.energies[place], 2), size=11, anchor="middle"))
         ink = "paper" if weight > 0.5 else "ink"
-        shapes.append(Words(x, top + (row + 0.7) * _ROW, f"{weight:.2f}", ink, 11, "middle"))
+        shapes.append(TextLine(x, top + (row + 0.7) * _ROW, f"{weight:.2f}", ink, 11, "middle"))
         said = step.alone[place]
         alone = label(said.symbol, mark=said.symbol == END_SIGN)
         shapes.append(Symbol(x, top + (row + 1.7) * _ROW, alone, _fitting(alone.text, column)))
-        shapes.append(Words(x, top + (row + 2.7) * _ROW, f"{said.probability:.2f}", "quiet", 11, "middle"))
+        shapes.append(TextLine(x, top + (row + 2.7) * _ROW, f"{said.probability:.2f}", "quiet", 11, "middle"))
     return shapes
 
 
@@ -146,9 +133,9 @@ def _fitting(shown: str, column: float) -> float:
 
 def _bars(name: str, said: Sequence[Said], y: float) -> Iterator[Shape]:
     """The most probable symbols, each with a bar as long as its probability."""
-    yield Words(14, y, name, "quiet", 11.5)
+    yield TextLine(14, y, name, "quiet", 11.5)
     for index, one in enumerate(said):
         x = _LEFT + 8 + index * 118.0
-        yield Box(x, y + 3, max(one.probability * 104, 0.5), 3, "accent", faint=True)
+        yield Rectangle(x, y + 3, max(one.probability * 104, 0.5), 3, "accent", faint=True)
         yield Symbol(x, y, label(one.symbol, mark=one.symbol == END_SIGN), _fitting(label(one.symbol).text, 66), "start")
-        yield Words(x + 104, y, f"{one.probability:.2f}", "quiet", 11, "end")
+        yield TextLine(x + 104, y, f"{one.probability:.2f}", "quiet", 11, "end")

@@ -1,17 +1,14 @@
 """The tree of a search: a column for each symbol, what was kept above, what was pruned below, and a page that says why."""
 
-import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from seqloom.errors import UsageError
-from seqloom.saving import write_file
 from seqloom.trees import Branch, SearchTree
-from seqloom.views.drawing.page import foreign, headline, number, page, text
-from seqloom.views.drawing.sketch import Area, Box, Group, Shape, Sketch, Stroke, Symbol, Words
+from seqloom.views.drawing.forms import as_document, write_form
+from seqloom.views.drawing.page import foreign, header, number, section, sheet, text, wide, wide_table
+from seqloom.views.drawing.sketch import Area, Group, Rectangle, Shape, Sketch, Stroke, Symbol, TextLine
 from seqloom.views.text.labels import END_SIGN, estimated_width, isolated, label, shortened
 
 JSON_VERSION = 1
@@ -27,22 +24,15 @@ _MARKS = {"finished": "\u25a0", "cut off": "\u2702", "left": "\u2026"}
 
 def write_tree(tree: SearchTree, path: str | Path, *, title: str) -> Path:
     """Write a search tree as .html, .svg, .png or .json, and return the path."""
-    path = Path(path)
-    match path.suffix.lower():
-        case ".html":
-            content = tree_page(tree, title).encode()
-        case ".svg":
-            content = tree_sketch(tree, title).svg(title).encode()
-        case ".png":
-            content = tree_sketch(tree, title).png()
-        case ".json":
-            body: dict[str, Any] = {"version": JSON_VERSION, **tree.as_json()}
-            content = (json.dumps(body, ensure_ascii=False, allow_nan=False) + "\n").encode()
-        case ending:
-            got = f"the ending '{ending}'" if ending else "no ending"
-            raise UsageError(f"{path}: expected a file name that ends in .html, .svg, .png or .json, got {got}.")
-    write_file(path, content)
-    return path
+    return write_form(
+        path,
+        {
+            ".html": lambda: tree_page(tree, title),
+            ".svg": lambda: tree_sketch(tree, title).svg(title),
+            ".png": lambda: tree_sketch(tree, title).png(),
+            ".json": lambda: as_document(JSON_VERSION, tree.as_json()),
+        },
+    )
 
 
 # --- the drawing ----------------------------------------------------------------------------------------------------
@@ -72,7 +62,7 @@ def tree_sketch(tree: SearchTree, title: str = "", *, listed: bool = True) -> Sk
     right = max((one.x + one.half for one in placed), default=0.0)
     width = max(right + 20, 640.0, estimated_width(title) * 14 + 40)
     lowest = max([one.y for one in (*placed,)] + [shape.y for shape in rest], default=_TOP)
-    heading: list[Shape] = [Words(14, 24, title, size=14, bold=True)] if title else []
+    heading: list[Shape] = [TextLine(14, 24, title, size=14, bold=True)] if title else []
     root = Area([(_LEFT - 14, _TOP - 4)], "quiet", 4)
     outputs = _outputs(tree, lowest + 54) if listed else []
     height = lowest + 40 + (18 * len(tree.outputs) + 34 if listed else 0)
@@ -130,18 +120,20 @@ def _lines(one: _Placed) -> list[Shape]:
 
 def _node(one: _Placed) -> list[Shape]:
     branch, mark = one.branch, label(one.branch.symbol, mark=not one.branch.stays or one.branch.symbol == END_SIGN)
-    ground = [Box(one.x - one.half, one.y - 13, 2 * one.half, 18, "w4" if branch.chosen else "panel")] if branch.stays else []
+    ground = (
+        [Rectangle(one.x - one.half, one.y - 13, 2 * one.half, 18, "w4" if branch.chosen else "panel")] if branch.stays else []
+    )
     sign = _MARKS.get(branch.fate, "")
     below = f"{_probability(branch)}  {number(branch.total, 2)}"
     shapes: list[Shape] = [
         *ground,
         Symbol(one.x, one.y, mark, _SYMBOL),
-        Words(one.x, one.y + 16, below, "quiet", _NUMBER, "middle"),
+        TextLine(one.x, one.y + 16, below, "quiet", _NUMBER, "middle"),
     ]
     if branch.fate == "forbidden":
         shapes.append(Stroke([(one.x - one.half + 4, one.y - 4), (one.x + one.half - 4, one.y - 4)], "doubt", 1.2))
     if sign:
-        shapes.append(Words(one.x + one.half + 4, one.y, sign, "accent" if branch.fate == "finished" else "quiet", 9))
+        shapes.append(TextLine(one.x + one.half + 4, one.y, sign, "accent" if branch.fate == "finished" else "quiet", 9))
     return shapes
 
 
@@ -158,7 +150,7 @@ def _probability(branch: Branch) -> str:
     return f"{value:.2f}" if value >= 0.01 else f"{value:.0e}".replace("e-0", "e\u2212").replace("e-", "e\u2212")
 
 
-def _numbers_left(tree: SearchTree, placed: Sequence[_Placed]) -> list[Words]:
+def _numbers_left(tree: SearchTree, placed: Sequence[_Placed]) -> list[TextLine]:
     """Below each column, how many more continuations were pruned than are drawn."""
     words = []
     start = 0
@@ -168,33 +160,33 @@ def _numbers_left(tree: SearchTree, placed: Sequence[_Placed]) -> list[Words]:
         start += len(drawn)
         if len(step) > len(drawn):
             lowest = max(one.y for one in column)
-            words.append(Words(column[0].x, lowest + 36, f"and {len(step) - len(drawn)} more", "quiet", _NUMBER, "middle"))
+            words.append(TextLine(column[0].x, lowest + 36, f"and {len(step) - len(drawn)} more", "quiet", _NUMBER, "middle"))
     return words
 
 
 def _keys() -> list[Shape]:
     return [
         Stroke([(14, 44), (36, 44)], "accent", 2.5),
-        Words(42, 48, "the best output", size=11.5),
+        TextLine(42, 48, "the best output", size=11.5),
         Stroke([(150, 44), (172, 44)], "doubt", 2, dashed=True),
-        Words(178, 48, "greedy search", size=11.5),
-        Box(272, 38, 16, 12, "panel"),
-        Words(294, 48, "kept", size=11.5),
-        Words(332, 48, "without ground: pruned", "quiet", 11.5),
-        Words(
+        TextLine(178, 48, "greedy search", size=11.5),
+        Rectangle(272, 38, 16, 12, "panel"),
+        TextLine(294, 48, "kept", size=11.5),
+        TextLine(332, 48, "without ground: pruned", "quiet", 11.5),
+        TextLine(
             14, 66, "below a symbol: its probability, and the sum of logarithms up to it;  \u25a0 an output ends", "quiet", 11.5
         ),
     ]
 
 
 def _outputs(tree: SearchTree, top: float) -> list[Shape]:
-    shapes: list[Shape] = [Words(14, top, "outputs, by score", "quiet", 11.5)]
+    shapes: list[Shape] = [TextLine(14, top, "outputs, by score", "quiet", 11.5)]
     for index, one in enumerate(tree.outputs, start=1):
         y = top + 18 * index
         said = f"{index}   score {number(one.score)}   log p {number(one.log_prob)}   symbols {one.length}"
         shapes += [
-            Words(14, y, said, "quiet", 11.5),
-            Words(290, y, shortened(one.text, 80) or "\u2205", size=12, bold=index == 1),
+            TextLine(14, y, said, "quiet", 11.5),
+            TextLine(290, y, shortened(one.text, 80) or "\u2205", size=12, bold=index == 1),
         ]
     return shapes
 
@@ -204,14 +196,13 @@ def _outputs(tree: SearchTree, top: float) -> list[Shape]:
 
 def tree_page(tree: SearchTree, title: str) -> str:
     """The drawing, the outputs, and every step with all of its continuations and what became of each."""
-    steps = "".join(_step_table(tree, index) for index in range(len(tree.steps)))
-    drawing = tree_sketch(tree, listed=False).inline(title)
-    body = (
-        f'<main class="report tree"><header>{headline(title)}<p class="summary">{_summary(tree)}</p></header>'
-        f'<section><div class="wide">{drawing}</div></section><section><h2>Outputs</h2>{_output_table(tree)}</section>'
-        f"<section><h2>Step by step</h2>{steps}</section></main>"
+    return sheet(
+        title,
+        header(title, _summary(tree)),
+        section("", wide(tree_sketch(tree, listed=False).inline(title))),
+        section("Outputs", _output_table(tree)),
+        section("Step by step", "".join(_step_table(tree, index) for index in range(len(tree.steps)))),
     )
-    return page(title, body, styles=("report.css",))
 
 
 def _summary(tree: SearchTree) -> str:
@@ -230,8 +221,7 @@ def _output_table(tree: SearchTree) -> str:
     head = "".join(f"<th class=num>{one}</th>" for one in ("score", "log p", "symbols"))
     how = "the log-probability" if not tree.length_power else f"the log-probability / symbols<sup>{tree.length_power:g}</sup>"
     greedy = f"Greedy search writes {foreign(tree.greedy[0] or chr(0x2205))}, log p {number(tree.greedy[1])}."
-    columns = f"<tr><th></th><th>output</th>{head}<th></th></tr>"
-    table = f'<div class="wide"><table><thead>{columns}</thead><tbody>{rows}</tbody></table></div>'
+    table = wide_table(f"<th></th><th>output</th>{head}<th></th>", rows)
     return f"{table}<p>The score is {how}. {greedy}</p>"
 
 
@@ -240,8 +230,7 @@ def _step_table(tree: SearchTree, index: int) -> str:
     rows = "".join(_row(tree, index, one) for one in step)
     head = "<th>after</th><th>symbol</th><th class=num>probability</th><th class=num>sum</th><th>what became of it</th>"
     taken = " ".join(foreign(label(one.symbol).text) for one in step if one.stays)
-    table = f'<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>'
-    return f"<details><summary>Step {index + 1}: {taken}</summary>{table}</details>"
+    return f"<details><summary>Step {index + 1}: {taken}</summary>{wide_table(head, rows)}</details>"
 
 
 def _row(tree: SearchTree, index: int, branch: Branch) -> str:

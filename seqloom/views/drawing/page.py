@@ -22,6 +22,42 @@ def page(title: str, body: str, *, styles: Sequence[str] = (), scripts: Sequence
     )
 
 
+def sheet(title: str, *parts: str, styles: Sequence[str] = (), scripts: Sequence[str] = ()) -> str:
+    """A page of a header and sections below each other, which are trusted markup."""
+    body = f'<main class="report">{"".join(parts)}</main>'
+    return page(title, body, styles=(*styles, "report.css"), scripts=scripts)
+
+
+def header(
+    title: str, summary: str = "", *, notes: Sequence[str] = (), facts: Sequence[tuple[str, str]] = (), links: str = ""
+) -> str:
+    """The top of a sheet: title, a sentence, notes, facts as label and value; links are trusted markup."""
+    sentence = f'<p class="summary" dir="auto">{text(summary)}</p>' if summary else ""
+    remarks = "".join(f'<p class="remark" dir="auto">{text(note)}</p>' for note in notes)
+    values = "".join(f'<div><dt>{text(label)}</dt><dd dir="auto">{text(value)}</dd></div>' for label, value in facts)
+    listed = f'<dl class="facts">{values}</dl>' if values else ""
+    return f"<header>{headline(title)}{sentence}{remarks}{listed}{links}</header>"
+
+
+def section(title: str, content: str, *, name: str = "") -> str:
+    """A part of a sheet, below its heading if it has one; nothing if there is nothing in it. name: what links call it."""
+    if not content:
+        return ""
+    heading = f"<h2>{text(title)}</h2>" if title else ""
+    return f"<section{f' id={name!r}' if name else ''}>{heading}{content}</section>"
+
+
+def wide(content: str) -> str:
+    """What may be wider than the page, and is then scrolled by itself."""
+    return f'<div class="wide">{content}</div>'
+
+
+def wide_table(head: str, rows: str, kind: str = "") -> str:
+    """A table of the given cells of its head, and rows."""
+    named = f' class="{kind}"' if kind else ""
+    return wide(f"<table{named}><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>")
+
+
 def text(value: str) -> str:
     """Foreign text as HTML, safe between tags and in quoted attributes."""
     return escape(clean(value), quote=True)

@@ -33,7 +33,7 @@ class Shape(Protocol):
 
 
 @dataclass(frozen=True)
-class Words:
+class TextLine:
     """A line of text with its baseline at y. anchor: start, middle or end. Whatever its script, `start` is its left end."""
 
     x: float
@@ -76,7 +76,7 @@ class Symbol:
 
 
 @dataclass(frozen=True)
-class Box:
+class Rectangle:
     """A filled rectangle."""
 
     x: float

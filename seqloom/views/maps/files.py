@@ -1,13 +1,12 @@
 """The one entry to heat maps as files: the form follows from the file's ending."""
 
-import json
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from seqloom.errors import UsageError
-from seqloom.saving import write_file
+from seqloom.views.drawing.forms import as_document, write_form
 from seqloom.views.maps.exhibits import Exhibit, Shown, as_exhibit
 from seqloom.views.maps.heatmap import several_to_html
 from seqloom.views.maps.png import several_to_png
@@ -27,13 +26,20 @@ def write_map(predictions: Predictions, path: str | Path, *, title: str = "") ->
     A prediction about a picture is given as an `Exhibit`, with its pixels. SVG and PNG show the best outputs; of heat maps,
     they show those of one prediction, or of one input given to several models. The default title is the source.
     """
-    path = Path(path)
     listed = [predictions] if isinstance(predictions, Shown) else list(predictions)
     if not listed:
         raise UsageError(f"{path}: expected at least one prediction to draw, got none.")
     exhibits = [as_exhibit(one) for one in listed]
-    write_file(path, _form(path)(exhibits, path, title or _default_title(exhibits)))
-    return path
+    title = title or _default_title(exhibits)
+    return write_form(
+        path,
+        {
+            ".html": lambda: several_to_html(exhibits, title),
+            ".svg": lambda: several_to_svg(_one_input(exhibits, path), title=title),
+            ".png": lambda: several_to_png(_one_input(exhibits, path), title=title),
+            ".json": lambda: to_json(exhibits[0] if len(exhibits) == 1 else exhibits),
+        },
+    )
 
 
 def to_json(predictions: Predictions) -> str:
@@ -42,7 +48,7 @@ def to_json(predictions: Predictions) -> str:
         content = _content(as_exhibit(predictions))
     else:
         content = {"predictions": [_content(as_exhibit(one)) for one in predictions]}
-    return json.dumps(_finite({"version": JSON_VERSION, **content}), ensure_ascii=False, allow_nan=False) + "\n"
+    return as_document(JSON_VERSION, _finite(content))
 
 
 def _content(exhibit: Exhibit) -> dict[str, Any]:
@@ -50,25 +56,10 @@ def _content(exhibit: Exhibit) -> dict[str, Any]:
     return {**label, **exhibit.prediction.as_json()}
 
 
-def _form(path: Path) -> Callable[[list[Exhibit], Path, str], bytes]:
-    match path.suffix.lower():
-        case ".html":
-            return lambda exhibits, _, title: several_to_html(exhibits, title).encode("utf-8")
-        case ".json":
-            return lambda exhibits, _, __: to_json(exhibits[0] if len(exhibits) == 1 else exhibits).encode("utf-8")
-        case ".svg":
-            return lambda exhibits, path, title: several_to_svg(_one_input(exhibits, path), title=title).encode("utf-8")
-        case ".png":
-            return lambda exhibits, path, title: several_to_png(_one_input(exhibits, path), title=title)
-        case ending:
-            got = f"the ending '{ending}'" if ending else "no ending"
-            raise UsageError(f"{path}: expected a file name that ends in .html, .svg, .png or .json, got {got}.")
-
-
-def _one_input(exhibits: list[Exhibit], path: Path) -> list[Exhibit]:
+def _one_input(exhibits: list[Exhibit], path: str | Path) -> list[Exhibit]:
     if not _share_input(exhibits):
         raise UsageError(
-            f"{path}: an {path.suffix} file shows one input, got {len(exhibits)}. "
+            f"{path}: an {Path(path).suffix} file shows one input, got {len(exhibits)}. "
             "Write .html, which holds them all, or a file for each."
         )
     return exhibits

@@ -15,7 +15,7 @@ from seqloom.views.drawing.page import asset, embedded, foreign, headline, numbe
 from seqloom.views.drawing.theme import LEVELS, drawing_style, page_variables
 from seqloom.views.maps.chosen import chosen_sources, probability
 from seqloom.views.maps.exhibits import Exhibit, Shown, as_exhibit
-from seqloom.views.maps.layout import Layout, arrange, column_labels, row_labels
+from seqloom.views.maps.layout import MapLayout, arrange, column_labels, row_labels
 from seqloom.views.maps.looks import LIGHTING, look, look_data
 from seqloom.views.maps.strips import pictured, plan_strip
 from seqloom.views.maps.svg import UNKNOWN_NOTE, cell_inset, static_drawing
@@ -190,7 +190,7 @@ def _label_data(one: Label) -> list[Any]:
     return [one.text, int(one.rtl), one.kind, one.full if one.full != one.text else 0]
 
 
-def _layout_data(layout: Layout) -> dict[str, Any]:
+def _layout_data(layout: MapLayout) -> dict[str, Any]:
     return {
         "cell": layout.cell,
         "inset": cell_inset(layout.cell),

@@ -20,7 +20,7 @@ _NARROWEST = 46.0  # the word "coverage" stands in the left margin
 
 
 @dataclass(frozen=True)
-class Layout:
+class MapLayout:
     """Sizes of one map in pixels. The grid begins at (left, top).
 
     angle: how far turned column labels lean; turned: which columns have one. bars: room for the bars of probability.
@@ -51,7 +51,7 @@ def column_labels(alignment: Alignment | None) -> list[Label]:
     return [label(symbol, mark=start == end, unknown=index in alignment.unknown) for index, (symbol, (start, end)) in columns]
 
 
-def arrange(rows: Sequence[Label], columns: Sequence[Label]) -> Layout:
+def arrange(rows: Sequence[Label], columns: Sequence[Label]) -> MapLayout:
     """Square cells as large as a screen allows, and margins that hold the labels."""
     cell = _cell_size(len(rows), len(columns))
     font = round(min(max(cell * 0.5, 10.0), 15.0), 1)
@@ -63,7 +63,7 @@ def arrange(rows: Sequence[Label], columns: Sequence[Label]) -> Layout:
     width = max(grid_right + GAP + bars + 44, _overhang(columns, turned, angle, font, left, cell))
     below = GAP + COVERAGE + GAP if columns else GAP + CAPTION
     height = top + len(rows) * cell + below
-    return Layout(cell, font, left, top, bars, angle, turned, math.ceil(width), math.ceil(height))
+    return MapLayout(cell, font, left, top, bars, angle, turned, math.ceil(width), math.ceil(height))
 
 
 def _cell_size(rows: int, columns: int) -> float:

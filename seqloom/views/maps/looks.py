@@ -20,7 +20,7 @@ from seqloom.views.maps.overlays import (
     spoken_place,
     weights_on_grid,
 )
-from seqloom.views.maps.strips import Outline, Step, Strip, named_outlines
+from seqloom.views.maps.strips import Outline, PictureStep, Strip, named_outlines
 from seqloom.views.text.labels import Label, label
 
 LIGHTING = {
@@ -74,7 +74,7 @@ def _small_picture(strip: Strip) -> str:
     return f'<li class="plain"><span class="picture"></span>{_word(label(strip.name, mark=True))}</li>'
 
 
-def _small_step(step: Step, *, as_blocks: bool) -> str:
+def _small_step(step: PictureStep, *, as_blocks: bool) -> str:
     mask = data_uri(mask_png(step.weights, as_blocks=as_blocks))
     outlines = "".join(_outline(one) for one in step.outlines)
     return (

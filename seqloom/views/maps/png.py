@@ -12,7 +12,7 @@ from seqloom.views.maps.chosen import chosen_sources, chosen_weights, probabilit
 from seqloom.views.maps.exhibits import Exhibit, Picture
 from seqloom.views.maps.layout import CAPTION, COVERAGE, GAP, arrange, column_labels, row_labels
 from seqloom.views.maps.overlays import blocks, composed, light, smooth
-from seqloom.views.maps.strips import CAPTION_LINE, CAPTION_SIZE, PROBABILITY_SIZE, Outline, Step, plan_strip
+from seqloom.views.maps.strips import CAPTION_LINE, CAPTION_SIZE, PROBABILITY_SIZE, Outline, PictureStep, plan_strip
 from seqloom.views.maps.svg import HEADING, NOTE_LINE, NOTE_SIZE, cell_inset, map_notes
 from seqloom.views.text.labels import Label, clean, estimated_width, isolated, label, wrapped
 
@@ -119,7 +119,7 @@ class _Strip:
             self.step(canvas, step, x + left, y + top)
         self.caption(canvas, x, y + strip.caption_top)
 
-    def step(self, canvas: Canvas, step: Step, x: float, y: float) -> None:
+    def step(self, canvas: Canvas, step: PictureStep, x: float, y: float) -> None:
         """One symbol's picture with the symbol and its probability below."""
         width, height = self.strip.panel
         enlarge = blocks if self.strip.hard else smooth

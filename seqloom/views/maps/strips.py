@@ -45,7 +45,7 @@ class Outline:
 
 
 @dataclass(frozen=True)
-class Step:
+class PictureStep:
     """One symbol of the output: where the model looked when it wrote it, [rows, columns], and what is outlined."""
 
     label: Label
@@ -71,7 +71,7 @@ class Strip:
     scores: str
     pixels: Pixels
     hard: bool
-    steps: Sequence[Step]
+    steps: Sequence[PictureStep]
 
     @cached_property
     def per_row(self) -> int:
@@ -143,7 +143,7 @@ def plan_strip(candidate: Candidate, name: str, picture: Picture | None, head: i
     known, hard = picture or Picture(_ground(*grid_of(alignment))), is_hard(alignment)
     weights, named = weights_on_grid(alignment, head), named_outlines(known, candidate)
     steps = [
-        Step(one, probability(log_prob), place, [*(_cells(place) if hard else []), *boxes])
+        PictureStep(one, probability(log_prob), place, [*(_cells(place) if hard else []), *boxes])
         for one, log_prob, place, boxes in zip(row_labels(candidate), candidate.log_probs, weights, named, strict=True)
     ]
     return Strip(clean(name), clean(candidate.text), _scores(candidate), shrunk(known.pixels, _LONGEST_SIDE), hard, steps)
@@ -205,7 +205,7 @@ def _svg_panel(strip: Strip, index: int, key: str, word: Label, spoken: str, ove
     return f'<g class="step" transform="translate({x:g} {y:g})">{title}<use href="#{key}"/>{over}{below}</g>'
 
 
-def _svg_over(strip: Strip, step: Step) -> str:
+def _svg_over(strip: Strip, step: PictureStep) -> str:
     mask = _svg_image(strip, data_uri(mask_png(step.weights, as_blocks=strip.hard)))
     return mask + "".join(_svg_outline(one, *strip.panel) for one in step.outlines)
 

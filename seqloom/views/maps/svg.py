@@ -10,7 +10,7 @@ from seqloom.views.drawing.shapes import document, label_text, rectangle, text_l
 from seqloom.views.drawing.theme import LEVELS, level
 from seqloom.views.maps.chosen import chosen_sources, chosen_weights, probability
 from seqloom.views.maps.exhibits import Exhibit, Picture
-from seqloom.views.maps.layout import CAPTION, COVERAGE, GAP, Layout, arrange, column_labels, row_labels
+from seqloom.views.maps.layout import CAPTION, COVERAGE, GAP, MapLayout, arrange, column_labels, row_labels
 from seqloom.views.maps.strips import plan_strip, strip_svg
 from seqloom.views.text.labels import Label, clean, estimated_width, isolated, starts_right_to_left, wrapped
 
@@ -131,7 +131,7 @@ def map_notes(alignment: Alignment | None) -> list[str]:
     return [UNKNOWN_NOTE] if alignment.unknown else []
 
 
-def _row_labels(rows: list[Label], layout: Layout) -> str:
+def _row_labels(rows: list[Label], layout: MapLayout) -> str:
     middle = layout.top + layout.cell / 2 + layout.font * 0.35
     return "".join(
         label_text(one, layout.left - GAP, middle + index * layout.cell, size=layout.font, anchor="end")
@@ -139,7 +139,7 @@ def _row_labels(rows: list[Label], layout: Layout) -> str:
     )
 
 
-def _column_labels(columns: list[Label], layout: Layout) -> str:
+def _column_labels(columns: list[Label], layout: MapLayout) -> str:
     parts = []
     for index, (one, turned) in enumerate(zip(columns, layout.turned, strict=True)):
         x, y = layout.left + (index + 0.5) * layout.cell, layout.top - GAP
@@ -152,7 +152,7 @@ def _column_labels(columns: list[Label], layout: Layout) -> str:
     return "".join(parts)
 
 
-def _cells(weights: FloatArray, rows: list[Label], columns: list[Label], layout: Layout, *, tooltips: bool) -> str:
+def _cells(weights: FloatArray, rows: list[Label], columns: list[Label], layout: MapLayout, *, tooltips: bool) -> str:
     """Draw the grid. Cells that round to the palest shade are left to the panel behind, which has its colour."""
     cell, inset = layout.cell, cell_inset(layout.cell)
     size = cell - 2 * inset
@@ -170,7 +170,7 @@ def cell_inset(cell: float) -> float:
     return 0.75 if cell >= 16 else 0.0
 
 
-def _coverage(weights: FloatArray, columns: list[Label], layout: Layout) -> str:
+def _coverage(weights: FloatArray, columns: list[Label], layout: MapLayout) -> str:
     """Below each column, how much attention it received over all steps."""
     sums = weights.sum(axis=0)
     scale = (COVERAGE - 2) / max(float(sums.max(initial=0.0)), 1.0)
@@ -184,7 +184,7 @@ def _coverage(weights: FloatArray, columns: list[Label], layout: Layout) -> str:
     return "".join(parts)
 
 
-def _probabilities(candidate: Candidate, columns: int, layout: Layout) -> str:
+def _probabilities(candidate: Candidate, columns: int, layout: MapLayout) -> str:
     """Right of each row, how probable its symbol was given those before it."""
     left = layout.left + columns * layout.cell + GAP
     inset = max(layout.cell * 0.2, 1.5)

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 from seqloom.mistakes import Case, EditCount, Grouping, JudgedGroup, Mistakes
 from seqloom.views.charts.plots import bar_chart
-from seqloom.views.drawing.page import foreign, number, page, text
+from seqloom.views.drawing.page import foreign, header, number, section, sheet, text, wide_table
 from seqloom.views.maps import heatmap
 from seqloom.views.maps.exhibits import Shown, as_exhibit
-from seqloom.views.pages.report import Example, Report, charts, class_tables, example_list, header, section
+from seqloom.views.pages.report import ShownExample, charts, class_tables, example_list
 from seqloom.views.text.labels import shortened
 
 _MOST_CONFUSIONS = 40
@@ -31,23 +31,19 @@ class Page:
 def to_html(shown: Page) -> str:
     """Write the page, which needs no network."""
     mistakes = shown.mistakes
-    top = Report(
-        title=shown.title,
-        summary=f"{mistakes.wrong:,} of {mistakes.count:,} outputs are wrong. Measured on {shown.measured_on}.",
-        notes=mistakes.notes,
-        facts=_facts(mistakes),
-    )
     confused = _confusions(mistakes) if mistakes.classes is None else class_tables(mistakes.classes)
-    body = "".join(
-        (
-            header(top),
-            section("Classes" if mistakes.classes else "What is taken for what", confused),
-            *(section(f"By {one.name}", _grouping(one, mistakes)) for one in mistakes.by),
-            section("Worst outputs", _worst(shown)),
-        )
+    parts = (
+        header(
+            shown.title,
+            f"{mistakes.wrong:,} of {mistakes.count:,} outputs are wrong. Measured on {shown.measured_on}.",
+            notes=mistakes.notes,
+            facts=_facts(mistakes),
+        ),
+        section("Classes" if mistakes.classes else "What is taken for what", confused),
+        *(section(f"By {one.name}", _grouping(one, mistakes)) for one in mistakes.by),
+        section("Worst outputs", _worst(shown)),
     )
-    styles = (*heatmap.STYLES, "report.css")
-    return page(shown.title, f'<main class="report">{body}</main>', styles=styles, scripts=heatmap.SCRIPTS)
+    return sheet(shown.title, *parts, styles=heatmap.STYLES, scripts=heatmap.SCRIPTS)
 
 
 def _facts(mistakes: Mistakes) -> list[tuple[str, str]]:
@@ -72,8 +68,7 @@ def _confusions(mistakes: Mistakes) -> str:
     rest = f" {left:,} rarer ones are not shown." if left else ""
     return (
         f"<p>Edits that make the closest reference the output, in {mistakes.unit}. {NOTHING} stands for nothing.{rest}</p>"
-        f'<div class="wide"><table><thead><tr>{head}<th>examples: source, reference, output</th></tr></thead>'
-        f"<tbody>{rows}</tbody></table></div>"
+        f"{wide_table(f'{head}<th>examples: source, reference, output</th>', rows)}"
     )
 
 
@@ -116,7 +111,7 @@ def _worst(shown: Page) -> str:
     for mistake, prediction in zip(shown.mistakes.worst, shown.worst, strict=True):
         rate = "wrong" if shown.mistakes.classes else f"{mistake.edits:,} edits, {mistake.error_rate:.0f} %"
         note = f"{rate}; p {mistake.probability:.2g}"
-        parts.append(example_list([Example(prediction, mistake.case.wanted, note, mistake.others)]))
+        parts.append(example_list([ShownExample(prediction, mistake.case.wanted, note, mistake.others)]))
         if as_exhibit(prediction).prediction.alignment:
             parts.append(heatmap.component(prediction, compact=True))
     return "".join(parts)

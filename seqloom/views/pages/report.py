@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from seqloom.classes import Classes, ClassQuality
 from seqloom.views.charts.plots import Panel, bar_chart, line_chart, spoken
-from seqloom.views.drawing.page import foreign, headline, number, page, text
+from seqloom.views.drawing.page import foreign, header, number, section, sheet, text, wide_table
 from seqloom.views.drawing.pixels import data_uri, rgb_png, shrunk
 from seqloom.views.maps import heatmap
 from seqloom.views.maps.exhibits import Picture, Shown, as_exhibit
@@ -31,7 +31,7 @@ class Metric:
 
 
 @dataclass(frozen=True)
-class Example:
+class ShownExample:
     """A prediction beside what it should have been; one about pictures as an exhibit, with their pixels.
 
     note: anything to say of it, such as its number of errors. others: what would have been as right.
@@ -63,8 +63,8 @@ class Report:
     validation: Sequence[Mapping[str, float | str]] = ()
     by_length: Sequence[Mapping[str, float]] = ()
     classes: Classes | None = None
-    best: Sequence[Example] = ()
-    worst: Sequence[Example] = ()
+    best: Sequence[ShownExample] = ()
+    worst: Sequence[ShownExample] = ()
     maps: Sequence[Shown] = ()
     texts: Sequence[tuple[str, str]] = ()
     recipe_text: str = ""
@@ -72,44 +72,27 @@ class Report:
 
 def to_html(report: Report) -> str:
     """Write the report as one HTML page that needs no network."""
-    body = "".join(
-        (
-            header(report),
-            section("Quality", _metrics(report.metrics)),
-            section("Classes", "" if report.classes is None else class_tables(report.classes)),
-            section("Training", charts(line_chart(panel) for panel in report.panels) + _validation(report.validation)),
-            section("Quality by source length", charts(_by_length(report.by_length))),
-            section("Worst outputs", example_list(report.worst)),
-            section("Best outputs", example_list(report.best)),
-            section("Attention", "".join(heatmap.component(one, compact=True) for one in report.maps)),
-            section("What it writes", "".join(_written(*one) for one in report.texts)),
-            section("Recipe", _recipe(report.recipe_text)),
-        )
+    parts = (
+        header(report.title, report.summary, notes=report.notes, facts=report.facts),
+        section("Quality", _metrics(report.metrics)),
+        section("Classes", "" if report.classes is None else class_tables(report.classes)),
+        section("Training", charts(line_chart(panel) for panel in report.panels) + _validation(report.validation)),
+        section("Quality by source length", charts(_by_length(report.by_length))),
+        section("Worst outputs", example_list(report.worst)),
+        section("Best outputs", example_list(report.best)),
+        section("Attention", "".join(heatmap.component(one, compact=True) for one in report.maps)),
+        section("What it writes", "".join(_written(*one) for one in report.texts)),
+        section("Recipe", _recipe(report.recipe_text)),
     )
-    styles, scripts = (*heatmap.STYLES, "report.css"), heatmap.SCRIPTS if report.maps else ()
-    return page(report.title, f'<main class="report">{body}</main>', styles=styles, scripts=scripts)
-
-
-def header(report: Report) -> str:
-    """The top of a page: title, summary, notes and facts."""
-    summary = f'<p class="summary" dir="auto">{text(report.summary)}</p>' if report.summary else ""
-    facts = "".join(f'<div><dt>{text(label)}</dt><dd dir="auto">{text(value)}</dd></div>' for label, value in report.facts)
-    notes = "".join(f'<p class="remark" dir="auto">{text(note)}</p>' for note in report.notes)
-    listed = f'<dl class="facts">{facts}</dl>' if facts else ""
-    return f"<header>{headline(report.title)}{summary}{notes}{listed}</header>"
-
-
-def section(title: str, content: str) -> str:
-    """A part of a page below its heading; nothing if there is nothing in it."""
-    return f"<section><h2>{text(title)}</h2>{content}</section>" if content else ""
+    return sheet(report.title, *parts, styles=heatmap.STYLES, scripts=heatmap.SCRIPTS if report.maps else ())
 
 
 def _metrics(metrics: Sequence[Metric]) -> str:
     if not metrics:
         return ""
     rows = "".join(_metric_row(one) for one in metrics)
-    head = "<tr><th>metric</th><th class=num>value</th><th class=num>95 % interval</th><th></th><th>computed as</th></tr>"
-    return f'<div class="wide"><table class="metrics"><thead>{head}</thead><tbody>{rows}</tbody></table></div>'
+    head = "<th>metric</th><th class=num>value</th><th class=num>95 % interval</th><th></th><th>computed as</th>"
+    return wide_table(head, rows, "metrics")
 
 
 def _metric_row(metric: Metric) -> str:
@@ -148,7 +131,7 @@ def class_tables(classes: Classes) -> str:
     left = len(classes.names) - _MOST_CLASSES
     rest = f" The {left:,} rarest classes are not shown." if left > 0 else ""
     return (
-        f'<div class="wide"><table><thead><tr><th>class</th>{head}</tr></thead><tbody>{rows}</tbody></table></div>'
+        f"{wide_table(f'<th>class</th>{head}', rows)}"
         f"<p>Mean F1 of all wanted classes: {number(classes.macro_f1, 2)}.{rest}</p>"
         f"{_confusion_table(classes) if left <= 0 else _confusion_list(classes)}"
     )
@@ -168,9 +151,7 @@ def _confusion_table(classes: Classes) -> str:
         f"<tr><th>{foreign(name)}</th>{''.join(_confusion_cell(count, max(1, sum(counts))) for count in counts)}</tr>"
         for name, counts in zip(names, classes.table(names), strict=True)
     )
-    title = "<h3>Rows: wanted. Columns: written.</h3>"
-    table = f'<table class="confusions"><thead><tr><th></th>{head}</tr></thead><tbody>{rows}</tbody></table>'
-    return f'{title}<div class="wide">{table}</div>'
+    return f"<h3>Rows: wanted. Columns: written.</h3>{wide_table(f'<th></th>{head}', rows, 'confusions')}"
 
 
 def _confusion_cell(count: int, total: int) -> str:
@@ -182,8 +163,7 @@ def _confusion_list(classes: Classes) -> str:
         f"<tr><td>{foreign(one.wanted)}</td><td>{foreign(one.written)}</td><td class=num>{one.count:,}</td></tr>"
         for one in classes.confusions[:_MOST_CONFUSIONS]
     )
-    head = "<tr><th>wanted</th><th>written instead</th><th class=num>times</th></tr>"
-    return f'<div class="wide"><table><thead>{head}</thead><tbody>{rows}</tbody></table></div>' if rows else ""
+    return wide_table("<th>wanted</th><th>written instead</th><th class=num>times</th>", rows) if rows else ""
 
 
 def charts(drawings: Iterable[str]) -> str:
@@ -200,8 +180,7 @@ def _validation(rows: Sequence[Mapping[str, float | str]]) -> str:
     body = "".join(
         "<tr>" + "".join(f"<td class=num>{_cell(row.get(name, ''))}</td>" for name in columns) + "</tr>" for row in rows
     )
-    table = f'<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
-    return f"<details><summary>All {len(rows)} validations</summary>{table}</details>"
+    return f"<details><summary>All {len(rows)} validations</summary>{wide_table(head, body)}</details>"
 
 
 def _cell(value: float | str) -> str:
@@ -227,14 +206,14 @@ def _length_range(row: Mapping[str, float]) -> str:
     return str(low) if low == high else f"{low}\u2013{high}"
 
 
-def example_list(examples: Sequence[Example]) -> str:
+def example_list(examples: Sequence[ShownExample]) -> str:
     """Outputs beside what was wanted, one below the other."""
     if not examples:
         return ""
     return f'<ol class="examples">{"".join(_example(one) for one in examples)}</ol>'
 
 
-def _example(example: Example) -> str:
+def _example(example: ShownExample) -> str:
     exhibit = as_exhibit(example.shown)
     prediction = exhibit.prediction
     features = "".join(foreign(one, "feature") for one in prediction.features)
@@ -254,7 +233,7 @@ def _source(given: str, picture: Picture | None) -> str:
     return f'{foreign(given, "named")}<img src="{data_uri(rgb_png(shrunk(picture.pixels, _THUMBNAIL)))}" alt="">'
 
 
-def _compared(example: Example, output: str) -> str:
+def _compared(example: ShownExample, output: str) -> str:
     """The reference and the output with their differences; of several references none is the one to differ from."""
     if example.others:
         wanted = "<br>".join(foreign(one) for one in (example.reference, *example.others))
