@@ -13,7 +13,7 @@ from pathlib import Path
 
 from seqloom.data.examples import grouped
 from seqloom.data.preparing.corpus import Corpus
-from seqloom.predict import Predictor
+from seqloom.prediction.predictor import Predictor
 from seqloom.recipe.sections import Beam
 from seqloom.runs import RunFolder
 from seqloom.training.machine import choose_threads, computing

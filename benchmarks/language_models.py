@@ -20,14 +20,14 @@ from pathlib import Path
 import numpy as np
 from runs import Found, report
 
-from seqloom.backends import open_model
 from seqloom.data.preparing.corpus import Corpus
 from seqloom.data.preparing.prepared import prepare
-from seqloom.language import LanguageModel
 from seqloom.models.encoder_decoder import build_model
-from seqloom.readings import Summary
+from seqloom.prediction.backends import open_model
+from seqloom.prediction.language_model import LanguageModel
 from seqloom.recipe import read_recipe
 from seqloom.recipe.sections import Recipe
+from seqloom.results.language import Summary
 from seqloom.runs import RunFolder
 from seqloom.symbols import END
 from seqloom.training.loop import update

@@ -19,18 +19,18 @@ from unittest.mock import patch
 import numpy as np
 import torch
 
-from seqloom.backends import OpenedModel
 from seqloom.bench.counting import BatchShape, count_operations
 from seqloom.bench.measuring import MatrixRates, peak_mb, precision_here
 from seqloom.data.arrays import Padded
 from seqloom.data.examples import Origin
 from seqloom.data.preparing.batches import StreamBatch
 from seqloom.data.vocabulary import build_vocabulary
-from seqloom.language import LanguageModel
 from seqloom.models.cells import Cell, LstmCell
 from seqloom.models.decoding import DecoderState
 from seqloom.models.encoder_decoder import build_model
 from seqloom.models.stepper import TorchStepper
+from seqloom.prediction.backends import OpenedModel
+from seqloom.prediction.language_model import LanguageModel
 from seqloom.recipe import recipe_from
 from seqloom.recipe.sections import Recipe
 from seqloom.training.loop import update

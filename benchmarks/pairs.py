@@ -25,7 +25,7 @@ from runs import Found, report, trained
 from seqloom.cli.recipes import find_recipe
 from seqloom.data.preparing.corpus import Corpus
 from seqloom.data.preparing.splitting import SplitName
-from seqloom.predict import Predictor
+from seqloom.prediction.predictor import Predictor
 from seqloom.recipe import read_recipe
 from seqloom.recipe.sections import Recipe
 from seqloom.runs import RunFolder

@@ -17,7 +17,7 @@ from runs import trained
 from seqloom.cli.recipes import find_recipe
 from seqloom.data.preparing.corpus import Corpus
 from seqloom.metrics import evaluate
-from seqloom.predict import Predictor
+from seqloom.prediction.predictor import Predictor
 from seqloom.recipe import read_recipe
 from seqloom.runs import RunFolder
 

@@ -21,7 +21,7 @@ from seqloom.cli.demo_captions import describe, measure_captions
 from seqloom.cli.recipes import find_recipe
 from seqloom.data.builtin.scenes import scene
 from seqloom.data.builtin.scenes.splits import number_of
-from seqloom.predict import Predictor
+from seqloom.prediction.predictor import Predictor
 from seqloom.recipe import read_recipe
 from seqloom.training.machine import choose_threads
 

@@ -21,7 +21,6 @@ from pathlib import Path
 
 import torch
 
-from seqloom.backends import OpenedModel
 from seqloom.bench.textbook import IGNORED, Textbook, greedy_search, train_step
 from seqloom.bench.workloads import CHARACTERS, TRANSLATION, Workload
 from seqloom.cli.recipes import find_recipe
@@ -32,7 +31,8 @@ from seqloom.data.preparing.prepared import Prepared, prepare
 from seqloom.metrics import Item, evaluate
 from seqloom.models.encoder_decoder import build_model
 from seqloom.models.stepper import TorchStepper
-from seqloom.predict import Predictor
+from seqloom.prediction.backends import OpenedModel
+from seqloom.prediction.predictor import Predictor
 from seqloom.recipe import read_recipe
 from seqloom.recipe.sections import Greedy, Recipe
 from seqloom.training.loop import update

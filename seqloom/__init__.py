@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from seqloom.interface import Paths, ReadText
+    from seqloom.api import Paths, ReadText
     from seqloom.metrics import Evaluation
-    from seqloom.predict import DrawnPrediction, Predictor
+    from seqloom.prediction.predictor import DrawnPrediction, Predictor
     from seqloom.recipe import Recipe
     from seqloom.training.session import Outcome
 
@@ -31,9 +31,9 @@ def load(*folders: "str | Path", language_model: "str | Path | None" = None, wei
     """Open a trained run, or several as an ensemble; a language model may be fused in with a weight.
 
     A folder that `train` with several seeds has written stands for all runs in it.
-    A run that is a language model itself is opened by `seqloom.language.LanguageModel.load`.
+    A run that is a language model itself is opened by `seqloom.prediction.LanguageModel.load`.
     """
-    from seqloom.predict import Predictor
+    from seqloom.prediction.predictor import Predictor
 
     return Predictor.load(*folders, language_model=language_model, weight=weight)
 
@@ -63,7 +63,7 @@ def train(
     their seed, into numbered folders below `out`; `load(out)` lets them vote. start: a run whose weights to start with, and
     whose recipe to take if none is given.
     """
-    from seqloom.interface import train as train_asked
+    from seqloom.api import train as train_asked
 
     return train_asked(
         recipe,
@@ -90,7 +90,7 @@ def evaluate(
     metrics: "Sequence[str] | None" = None,
 ) -> "Evaluation":
     """Measure a run, or a loaded predictor, on a file of pairs; without one, on the test split of its recipe."""
-    from seqloom.interface import evaluate as evaluate_run
+    from seqloom.api import evaluate as evaluate_run
 
     return evaluate_run(run, pairs, columns=columns, beam=beam, metrics=metrics)
 
@@ -101,6 +101,6 @@ def explain(run: "str | Path | Predictor", source: Any, *, beam: int | None = No
     source: a text, an image file, or a mapping of named sources. The answer draws itself in a notebook, and `save` writes it
     to a file: .html, .svg, .png or .json, of a language model .html or .json.
     """
-    from seqloom.interface import explain as explain_source
+    from seqloom.api import explain as explain_source
 
     return explain_source(run, source, beam=beam)

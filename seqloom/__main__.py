@@ -151,7 +151,7 @@ def _complain(sentence: str, code: int) -> int:
 
 def _tame(text: str) -> str:
     """A message without what would command a terminal; a name with a line end in it does not break the line."""
-    from seqloom.terminals import visible
+    from seqloom.system.terminals import visible
 
     for word in sys.argv[1:]:
         if "\n" in word:

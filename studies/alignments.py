@@ -38,10 +38,10 @@ from figures import Curve, line_figure, save_figure
 from meanings import DEEDS, GIFTS, Sentence, drawn_meanings, english, write_task
 
 from seqloom.metrics import evaluate
-from seqloom.planes import Doubles
-from seqloom.predict import Predictor
-from seqloom.predictions import Alignment, Candidate
+from seqloom.prediction.predictor import Predictor
 from seqloom.recipe.sections import SOURCE
+from seqloom.results.plane import Doubles
+from seqloom.results.predictions import Alignment, Candidate
 from seqloom.views import to_svg
 from seqloom.views.text.labels import END_SIGN
 from seqloom.views.text.segments import output_spans

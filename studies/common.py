@@ -21,7 +21,7 @@ from seqloom.data.preparing.corpus import Corpus
 from seqloom.data.preparing.prepared import prepare
 from seqloom.data.preparing.splitting import SplitName
 from seqloom.metrics import Item, evaluate, intervals
-from seqloom.predict import Predictor
+from seqloom.prediction.predictor import Predictor
 from seqloom.recipe import read_recipe
 from seqloom.recipe.sections import TARGET, Aligned, Files, Recipe
 from seqloom.runs import RunFolder

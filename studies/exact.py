@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from seqloom.backends import OpenedModel, open_model
 from seqloom.data.arrays import Padded
 from seqloom.data.examples import Example
-from seqloom.predictions import Prediction
+from seqloom.prediction.backends import OpenedModel, open_model
 from seqloom.recipe.sections import SOURCE, TARGET, Greedy, Search
+from seqloom.results.predictions import Prediction
 from seqloom.search.contracts import Hypothesis
 from seqloom.search.settings import Request, longest_outputs
 from seqloom.search.walk import Choice, Walk

@@ -37,9 +37,9 @@ from figures import save_figure
 from meanings import Meaning, Sentence, drawn_meanings, english, german, german_meanings, write_task
 
 from seqloom.metrics import evaluate
-from seqloom.planes import Doubles, Plane, cosine_distances
-from seqloom.predict import Predictor
-from seqloom.predictions import FloatArray
+from seqloom.prediction.predictor import Predictor
+from seqloom.results.plane import Doubles, Plane, cosine_distances
+from seqloom.results.predictions import FloatArray
 from seqloom.views.charts.plane import plane_svg
 
 SEED = 1

@@ -31,13 +31,13 @@ from figures import Curve, line_figure, save_figure
 from switchboard import PLAIN, runs_of
 
 from seqloom.data.examples import Example
+from seqloom.evaluation.tracing import grow_tree
 from seqloom.metrics import evaluate
-from seqloom.predict import Predictor
-from seqloom.predictions import Prediction
+from seqloom.prediction.predictor import Predictor
 from seqloom.recipe.sections import Beam, Greedy, Search
-from seqloom.trees import SearchTree
+from seqloom.results.predictions import Prediction
+from seqloom.results.search_tree import SearchTree
 from seqloom.views.charts.tree import tree_sketch
-from seqloom.watching import grow_tree
 
 WIDTHS = range(1, 11)
 POWERS = {0.0: "plain sum", 0.5: "power 0.5", 1.0: "mean (power 1)"}

@@ -8,13 +8,13 @@ import numpy as np
 from common import table
 from figures import save_figure
 
-from seqloom.predict import Predictor
+from seqloom.evaluation.tracing import walk_through
+from seqloom.prediction.predictor import Predictor
 from seqloom.recipe.sections import Greedy
+from seqloom.results.steps import Walkthrough
 from seqloom.views.charts.steps import steps_sketch
 from seqloom.views.drawing.page import number
 from seqloom.views.text.labels import visible
-from seqloom.walkthroughs import Walkthrough
-from seqloom.watching import walk_through
 
 
 def walked(path: Path, text: str) -> dict[str, Any]:

@@ -31,7 +31,11 @@ MODELS: dict[str, dict[str, Any]] = {
     "lstm, input feeding, dropout, scheduled sampling": {
         "encoder": {"kind": "text", "cell": "lstm", "layers": 2, "dropout": 0.2, **_RECURRENT},
         "decoder": {
-            **{"kind": "recurrent", "cell": "lstm", "layers": 2, "dropout": 0.2, **_RECURRENT},
+            "kind": "recurrent",
+            "cell": "lstm",
+            "layers": 2,
+            "dropout": 0.2,
+            **_RECURRENT,
             "inputs": {"kind": "mixed", "rise": 20},
         },
         "bridge": {"kind": "attention", "into": ["combined"], "feed": True, "attention": {"kind": "bilinear"}},

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from seqloom.files import (
+from seqloom.system.files import (
     Found,
     RefusedError,
     create,

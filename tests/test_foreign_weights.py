@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from seqloom.errors import RunError, WriteError
-from seqloom.kept import KeptWeights
-from seqloom.seeds import SeedFolder
+from seqloom.runs.seeds import SeedFolder
+from seqloom.runs.snapshots import KeptWeights
 
 WEIGHTS = {"a": np.ones(2, np.float32)}
 

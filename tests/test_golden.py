@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from seqloom.predict import Predictor
-from seqloom.run_documents import FORMAT
+from seqloom.prediction.predictor import Predictor
 from seqloom.runs import RunFolder
+from seqloom.runs.documents import FORMAT
 
 GOLDEN = Path(__file__).parent / "golden"
 

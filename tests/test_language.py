@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 from conftest import TEXT
 
-import seqloom.language as module
+import seqloom.prediction.language_model as module
 from seqloom.data.vocabulary import Vocabulary, build_vocabulary
 from seqloom.errors import UsageError
-from seqloom.language import LanguageModel, _selectivity, _Speller
-from seqloom.predict import Predictor
-from seqloom.readings import Summary
+from seqloom.prediction.language_model import LanguageModel, _selectivity, _Speller
+from seqloom.prediction.predictor import Predictor
 from seqloom.recipe.sections import Beam, Bpe, Characters, Sample, Symbols, Words
+from seqloom.results.language import Summary
 from seqloom.runs import RunFolder
 from seqloom.symbols import BEGIN, END, UNKNOWN
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from seqloom.parsing import MAXIMUM_DEPTH, MAYBE_NUMBER, parse_json, parse_object, require_types
+from seqloom.system.json_parsing import MAXIMUM_DEPTH, MAYBE_NUMBER, parse_json, parse_object, require_types
 
 
 @pytest.mark.parametrize("depth", [MAXIMUM_DEPTH + 1, 900, 100_000])

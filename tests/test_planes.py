@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from seqloom.errors import UsageError
-from seqloom.planes import Plane, cosine_distances
+from seqloom.results.plane import Plane, cosine_distances
 
 RANDOM = np.random.default_rng(3)
 

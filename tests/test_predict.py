@@ -8,10 +8,10 @@ from conftest import untrained_language_run
 
 from seqloom.data.examples import Example, Origin
 from seqloom.errors import DataError, UsageError
-from seqloom.predict import Predictor
-from seqloom.predictions import Prediction
-from seqloom.processor import InferencePrecision
+from seqloom.prediction.predictor import Predictor
 from seqloom.recipe.sections import Beam, Greedy, Sample, Search
+from seqloom.results.predictions import Prediction
+from seqloom.system.cpu import InferencePrecision
 from seqloom.training.session import train
 
 TOLERANCE = 1e-4
@@ -309,9 +309,9 @@ def test_log_prob_stays_the_models_own_and_the_score_adds_the_language_model(fus
 
 
 def test_the_score_is_what_both_models_say_of_the_output(fused: Predictor, tiny_language_run: Path) -> None:
-    from seqloom.backends import open_model
     from seqloom.data.arrays import Padded
     from seqloom.data.preparing.batches import Batch
+    from seqloom.prediction.backends import open_model
 
     [prediction] = fused.predict(["deaf"], search=Beam(width=4, length_power=0))
     language_model = open_model(tiny_language_run)

@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 import torch
 
-from seqloom.backends import OpenedModel, open_model
 from seqloom.data.examples import Example, Origin
 from seqloom.data.vocabulary import Vocabulary, build_vocabulary
 from seqloom.errors import UsageError
 from seqloom.models.encoder_decoder import EncoderDecoder, build_model
 from seqloom.models.stepper import TorchStepper
-from seqloom.predict import Predictor
+from seqloom.prediction.backends import OpenedModel, open_model
+from seqloom.prediction.predictor import Predictor
 from seqloom.recipe import Recipe, recipe_from
 from seqloom.recipe.sections import Beam, Greedy, Words
 from seqloom.symbols import END

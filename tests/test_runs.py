@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from seqloom import saving
-from seqloom.backends import open_model
 from seqloom.errors import RunError, WriteError
+from seqloom.prediction.backends import open_model
 from seqloom.recipe import Recipe, recipe_from
 from seqloom.runs import Checkpoint, RunFolder
-from seqloom.saving import write_file
+from seqloom.system import atomic_files
+from seqloom.system.atomic_files import write_file
 
 WEIGHTS = {"a": np.arange(6, dtype=np.float32).reshape(2, 3), "b": np.ones(2, dtype=np.float32)}
 
@@ -69,7 +69,7 @@ def fails_at(call: int, original: Callable[..., Any], counter: list[int]) -> Cal
 def fill_disk(monkeypatch: pytest.MonkeyPatch, call: int) -> list[int]:
     """Let the call-th and all later system calls that write fail; the counter says how many there were."""
     counter = [0]
-    for owner, name in ((os, "fsync"), (Path, "rename"), (Path, "replace"), (Path, "mkdir"), (saving, "create")):
+    for owner, name in ((os, "fsync"), (Path, "rename"), (Path, "replace"), (Path, "mkdir"), (atomic_files, "create")):
         monkeypatch.setattr(owner, name, fails_at(call, getattr(owner, name), counter))
     return counter
 

@@ -7,7 +7,6 @@ from typing import Any, assert_never
 
 import numpy as np
 
-from seqloom.backends import OpenedModel
 from seqloom.bench.copying import copy_weights
 from seqloom.bench.decisive import make_decisive
 from seqloom.bench.measuring import Deadline, Progress, timed
@@ -17,11 +16,12 @@ from seqloom.bench.workloads import Pairs, Workload, open_pairs
 from seqloom.data.arrays import IntArray, Padded
 from seqloom.models.encoder_decoder import build_model
 from seqloom.models.stepper import TorchStepper
-from seqloom.predict import Predictor
-from seqloom.processor import InferencePrecision
+from seqloom.prediction.backends import OpenedModel
+from seqloom.prediction.predictor import Predictor
 from seqloom.recipe import sections
 from seqloom.recipe.sections import SOURCE, TARGET
 from seqloom.search.settings import longest_outputs
+from seqloom.system.cpu import InferencePrecision
 from seqloom.training.machine import computing
 
 Outputs = list[tuple[str, ...]]

@@ -6,7 +6,7 @@ import typer
 
 from seqloom.cli.options import ColumnsOption, ImagesOption, Json, open_console, parse_files, print_json, recognised
 from seqloom.errors import UsageError
-from seqloom.terminals import visible
+from seqloom.system.terminals import visible
 from seqloom.wording import counted
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from seqloom.cli.options import parse_files, recognised
 from seqloom.errors import UsageError
-from seqloom.files import Found, found_at
+from seqloom.system.files import Found, found_at
 
 if TYPE_CHECKING:
     from seqloom.recipe import Recipe

@@ -10,7 +10,7 @@ from seqloom.cli.judging import ReferencesOption
 from seqloom.cli.options import ColumnsOption, FormatOption, Json, open_console, print_json
 from seqloom.cli.significance import PairedOutcome, Test, print_outcome, tested
 from seqloom.errors import UsageError
-from seqloom.terminals import visible
+from seqloom.system.terminals import visible
 
 if TYPE_CHECKING:
     from seqloom.runs import RunFolder
@@ -51,7 +51,7 @@ def compare(
     from seqloom.metrics import HIGHER_IS_BETTER
     from seqloom.recipe import differences
     from seqloom.runs import RunFolder
-    from seqloom.seeds import runs_at
+    from seqloom.runs.seeds import runs_at
 
     paths = [one for run in runs for one in runs_at(Path(run))]
     outcome = _outcome(list(map(str, paths)), held_out, Test(test, columns, format, references, parse_metrics(metrics)))

@@ -14,7 +14,7 @@ from seqloom.cli.options import Json, next_commands, open_console, print_json, r
 from seqloom.errors import UsageError
 
 if TYPE_CHECKING:
-    from seqloom.predict import Predictor
+    from seqloom.prediction.predictor import Predictor
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ def demo(
     run = out or Path(chosen.run)
     seconds = _train(chosen, run)
     from seqloom.cli.report import write_report
-    from seqloom.predict import Predictor
+    from seqloom.prediction.predictor import Predictor
 
     shown = chosen.show(Predictor.load(run), run / "maps")
     report = write_report(run)

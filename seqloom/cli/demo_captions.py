@@ -10,7 +10,7 @@ from seqloom.cli.options import progress_bar
 if TYPE_CHECKING:
     from seqloom.data.examples import Example
     from seqloom.data.preparing.splitting import SplitName
-    from seqloom.predict import DrawnPrediction, Predictor
+    from seqloom.prediction.predictor import DrawnPrediction, Predictor
 
     Described = list[tuple[DrawnPrediction, Example]]
 

@@ -7,7 +7,7 @@ from seqloom.cli.demo_showing import DemoOutput, Showing, draw_maps, percent
 from seqloom.cli.options import progress_bar
 
 if TYPE_CHECKING:
-    from seqloom.predict import Predictor
+    from seqloom.prediction.predictor import Predictor
 
 
 def show_dates(predictor: "Predictor", folder: Path) -> Showing:

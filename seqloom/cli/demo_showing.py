@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from seqloom.predict import DrawnPrediction
+    from seqloom.prediction.predictor import DrawnPrediction
 
 
 @dataclass(frozen=True)

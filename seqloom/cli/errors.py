@@ -19,15 +19,15 @@ from seqloom.cli.options import (
     split_places,
 )
 from seqloom.errors import UsageError
-from seqloom.terminals import visible
+from seqloom.system.terminals import visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rich.console import Console
 
-    from seqloom.mistakes import Grouping, Mistakes
-    from seqloom.predict import DrawnPrediction
+    from seqloom.prediction.predictor import DrawnPrediction
+    from seqloom.results.mistakes import Grouping, Mistakes
 
 _MOST_CONFUSIONS = 15
 
@@ -65,7 +65,7 @@ def errors(
     """
     from seqloom.cli.searching import choose_search
     from seqloom.cli.texts import is_text_run
-    from seqloom.diagnosis import diagnose
+    from seqloom.evaluation.error_analysis import diagnose
 
     runs, files = split_places(places)
     if len(files) > 1:
@@ -96,7 +96,7 @@ def errors(
 
 
 def _write_page(out: Path, title: str, on: str, mistakes: "Mistakes", worst: "Sequence[DrawnPrediction]") -> None:
-    from seqloom.saving import write_file
+    from seqloom.system.atomic_files import write_file
     from seqloom.views.pages.mistakes import Page, to_html
 
     write_file(out, to_html(Page(title, on, mistakes, [one.exhibit() for one in worst])).encode())

@@ -25,12 +25,12 @@ from seqloom.cli.options import (
 )
 from seqloom.cli.unknown import UnknownSymbols
 from seqloom.errors import UsageError
-from seqloom.terminals import visible
+from seqloom.system.terminals import visible
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from seqloom.classes import Classes
+    from seqloom.results.confusion import Classes
 
 MetricsOption = Annotated[
     str | None,

@@ -21,7 +21,7 @@ from seqloom.cli.options import (
     print_json,
 )
 from seqloom.errors import UsageError
-from seqloom.terminals import for_output
+from seqloom.system.terminals import for_output
 
 if TYPE_CHECKING:
     from seqloom.data.reading.oracles import Entry
@@ -122,7 +122,7 @@ def _parted(words: list[str]) -> tuple[list[str], str]:
 
 def _explain_inside(run: str, text: str, features: list[str], out: Path, beam: int | None, *, tree: bool, json: bool) -> None:
     from seqloom.cli.explain_inside import explain_steps, explain_tree
-    from seqloom.predict import Predictor
+    from seqloom.prediction.predictor import Predictor
     from seqloom.views import MissingFontWarning
 
     predictor = Predictor.load(run)
@@ -192,7 +192,7 @@ def _exhibit(
 ) -> "Exhibit":
     """What one run says; labelled: with the run's name and how it sees the source, to be told from others."""
     from seqloom.cli.searching import choose_search
-    from seqloom.predict import Predictor
+    from seqloom.prediction.predictor import Predictor
     from seqloom.recipe import bridge_words
     from seqloom.recipe.sections import Beam
 
@@ -212,8 +212,8 @@ _MOST_SYMBOLS = 2000
 
 def explain_text(run: str, text: str, out: Path, units: str | None, *, json: bool) -> None:
     """Write what a language model expected along a text, or what its hidden units show."""
-    from seqloom.language import LanguageModel
-    from seqloom.readings import Summary
+    from seqloom.prediction.language_model import LanguageModel
+    from seqloom.results.language import Summary
     from seqloom.views.language.files import require_ending, write_next_symbols, write_units
     from seqloom.views.text.labels import shortened
 

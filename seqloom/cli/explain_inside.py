@@ -9,7 +9,7 @@ from seqloom.cli.options import print_json
 from seqloom.errors import UsageError
 
 if TYPE_CHECKING:
-    from seqloom.predict import Predictor
+    from seqloom.prediction.predictor import Predictor
     from seqloom.recipe.sections import Search
 
 _TREE_WIDTH = 3
@@ -18,8 +18,8 @@ _TREE_WIDTH = 3
 
 def explain_tree(run: str, given: "dict[str, Any]", predictor: "Predictor", out: Path, beam: int | None, *, json: bool) -> None:
     """Write the tree of the search for one input: every step's continuations, and which were kept."""
+    from seqloom.evaluation.tracing import grow_tree
     from seqloom.views.charts.tree import write_tree
-    from seqloom.watching import grow_tree
 
     tree = grow_tree(predictor, given, search=_search(predictor, beam, _TREE_WIDTH))
     way = "Greedy search" if tree.width == 1 else f"A beam of {tree.width}"
@@ -35,9 +35,9 @@ def explain_steps(
     run: str, given: "dict[str, Any]", predictor: "Predictor", out: Path, beam: int | None, *, json: bool
 ) -> None:
     """Write how each output symbol comes about: scores, weights, context, word."""
+    from seqloom.evaluation.tracing import walk_through
     from seqloom.views.charts.steps import write_steps
     from seqloom.views.text.labels import isolated, shortened
-    from seqloom.watching import walk_through
 
     walk = walk_through(predictor, given, search=_search(predictor, beam, None))
     written = write_steps(walk, out, title=f"{_named(walk.sources)} \u2192 {isolated(shortened(walk.text, 60))}")

@@ -10,7 +10,7 @@ from seqloom.errors import DataError, UsageError
 if TYPE_CHECKING:
     from seqloom.data.examples import Example
     from seqloom.data.reading.formats import Format
-    from seqloom.predict import Predictor
+    from seqloom.prediction.predictor import Predictor
 
 ReferencesOption = Annotated[
     str | None,

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from seqloom.errors import DataError, MissingExtraError, UsageError
-from seqloom.files import Found, found_at
-from seqloom.parsing import parse_json
-from seqloom.terminals import for_output
+from seqloom.system.files import Found, found_at
+from seqloom.system.json_parsing import parse_json
+from seqloom.system.terminals import for_output
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from seqloom.data.reading.formats import Format
-    from seqloom.predict import Predictor
+    from seqloom.prediction.predictor import Predictor
     from seqloom.recipe.sections import Columns, Data, Files
     from seqloom.suggest.recognition import Recognised
 
@@ -160,7 +160,7 @@ def open_predictor(
     maximum_input: int | None = None,
 ) -> "Predictor":
     """The model of one run, or of several as an ensemble, with a language model fused in if one is named."""
-    from seqloom.predict import FUSION_WEIGHT, Predictor
+    from seqloom.prediction.predictor import FUSION_WEIGHT, Predictor
 
     if fuse is None and weight is not None:
         raise UsageError("--weight says how much a language model counts: name its run with --fuse LM_RUN")
@@ -177,7 +177,7 @@ def open_predictor(
 
 def warn_of_emulation(precision: str) -> None:
     """Say so if a precision can only be slower here."""
-    from seqloom.processor import has_bf16_products
+    from seqloom.system.cpu import has_bf16_products
 
     if precision == "bf16" and not has_bf16_products():
         typer.echo(

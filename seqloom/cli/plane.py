@@ -45,9 +45,9 @@ def plane(
     summary; one with attention need not. Of several sources, the first is drawn.
     """
     from seqloom.data.reading.prediction_inputs import read_sources
-    from seqloom.planes import Plane
-    from seqloom.predict import Predictor
+    from seqloom.prediction.predictor import Predictor
     from seqloom.recipe.sections import Columns, is_lone
+    from seqloom.results.plane import Plane
     from seqloom.views.charts.plane import require_plane_ending, write_plane
 
     require_plane_ending(out)

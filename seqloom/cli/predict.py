@@ -35,12 +35,12 @@ from seqloom.cli.searching import SearchKind, choose_search
 from seqloom.cli.typed import typed_texts
 from seqloom.cli.unknown import UnknownSymbols
 from seqloom.errors import UsageError
-from seqloom.terminals import for_output
+from seqloom.system.terminals import for_output
 
 if TYPE_CHECKING:
     from seqloom.data.examples import Example
-    from seqloom.predictions import Candidate, Prediction
     from seqloom.recipe.sections import Data
+    from seqloom.results.predictions import Candidate, Prediction
 
 
 def predict(
@@ -279,7 +279,7 @@ def _attention_file(path: Path | None) -> "Iterator[_AttentionFile | None]":
     if path is None:
         yield None
         return
-    from seqloom.saving import open_file
+    from seqloom.system.atomic_files import open_file
 
     with open_file(path) as stream, zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
         yield _AttentionFile(archive)

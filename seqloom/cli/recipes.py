@@ -9,7 +9,7 @@ import typer
 from seqloom.cli.help_text import Command
 from seqloom.cli.options import Json, print_json
 from seqloom.errors import RecipeError, UsageError
-from seqloom.files import Found, found_at
+from seqloom.system.files import Found, found_at
 
 app = typer.Typer(help="List, show, copy and check recipes.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -82,7 +82,7 @@ def copy(
     Example:
         seqloom recipes copy transliteration mine.yaml
     """
-    from seqloom.saving import write_file
+    from seqloom.system.atomic_files import write_file
 
     path = find_recipe(name)
     aim = to or Path(path.name)

@@ -31,8 +31,8 @@ def report(
 
 def write_report(run: Path, out: Path | None = None, most: int | None = None) -> Path:
     """Write a run's report and say where."""
-    from seqloom.reporting import collect_report
-    from seqloom.saving import write_file
+    from seqloom.evaluation.report import collect_report
+    from seqloom.system.atomic_files import write_file
     from seqloom.views.pages.report import to_html
 
     page = to_html(collect_report(run, most=most, watch=progress_bar))

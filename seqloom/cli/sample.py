@@ -8,12 +8,12 @@ import typer
 
 from seqloom.cli.options import CUT_OFF, Json, MaximumInput, Run, print_json, progress_bar
 from seqloom.errors import UsageError
-from seqloom.terminals import for_output
+from seqloom.system.terminals import for_output
 
 if TYPE_CHECKING:
-    from seqloom.language import LanguageModel
-    from seqloom.readings import Sampled
+    from seqloom.prediction.language_model import LanguageModel
     from seqloom.recipe.sections import Beam, Sample
+    from seqloom.results.language import Sampled
 
 
 def sample(
@@ -51,7 +51,7 @@ def sample(
     appears as it is written; the same seed gives the same texts. With --beam, plain output has columns: log-probability of
     the completion, text. A line that --length cut off ends in " …".
     """
-    from seqloom.language import LanguageModel
+    from seqloom.prediction.language_model import LanguageModel
 
     drawing = {"temperature": temperature, "top_k": top_k, "top_p": top_p, "seed": seed}
     if beam is not None:

@@ -20,12 +20,12 @@ from seqloom.cli.options import (
     progress_bar,
 )
 from seqloom.errors import UsageError
-from seqloom.terminals import for_output
+from seqloom.system.terminals import for_output
 from seqloom.wording import counted
 
 if TYPE_CHECKING:
     from seqloom.data.examples import Example
-    from seqloom.predict import Predictor, Scored
+    from seqloom.prediction.predictor import Predictor, Scored
 
 _MOST_PLACES = 5
 
@@ -76,7 +76,7 @@ def score(
         return
     if ranked or html is not None or len(files or []) > 1:
         raise UsageError("--ranked, --html and several files are for language models; this run reads pairs. Leave them out")
-    from seqloom.predict import Predictor
+    from seqloom.prediction.predictor import Predictor
 
     predictor = Predictor.load(run, maximum_input=maximum_input)
     _score_pairs(predictor, files[0] if files else None, columns, format, batch_size, json=json)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from seqloom.data.examples import Example
     from seqloom.metrics import Difference
-    from seqloom.predict import Predictor
+    from seqloom.prediction.predictor import Predictor
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ import typer
 
 from seqloom.cli.options import print_json, progress_bar
 from seqloom.errors import DataError
-from seqloom.terminals import as_pictures, for_output
+from seqloom.system.terminals import as_pictures, for_output
 from seqloom.wording import counted
 
 if TYPE_CHECKING:
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from seqloom.data.examples import Example, Origin
-    from seqloom.language import LanguageModel
-    from seqloom.readings import ScoredText, Summary
+    from seqloom.prediction.language_model import LanguageModel
+    from seqloom.results.language import ScoredText, Summary
 
 _SHOWN_UNKNOWN = 5
 _MARKED = ((0.02, "bold red"), (0.10, "yellow"))
@@ -28,7 +28,7 @@ _MARKED = ((0.02, "bold red"), (0.10, "yellow"))
 def is_text_run(run: str) -> bool:
     """Whether a run, or each of a folder of seeds, holds a language model; its weights are not read."""
     from seqloom.runs import RunFolder
-    from seqloom.seeds import runs_at
+    from seqloom.runs.seeds import runs_at
 
     return RunFolder.open(runs_at(Path(run))[0]).recipe.is_language_model
 
@@ -37,8 +37,8 @@ def score_text(
     run: str, files: "Sequence[str]", *, ranked: bool, html: Path | None, maximum_input: int | None, json: bool
 ) -> None:
     """Print how probable each line is, and what all of them come to; `html`: where a page goes."""
-    from seqloom.language import LanguageModel
-    from seqloom.readings import Summary
+    from seqloom.prediction.language_model import LanguageModel
+    from seqloom.results.language import Summary
 
     model = LanguageModel.load(run, maximum_input=maximum_input)
     examples = given_lines(model, files)
@@ -115,7 +115,7 @@ def print_summary(model: "LanguageModel", scored: "Sequence[ScoredText]", summar
 
 def unknown_sentence(model: "LanguageModel", scored: "Sequence[ScoredText]", summary: "Summary") -> str:
     """Say how many symbols are unknown, and which most often."""
-    from seqloom.readings import unknown_pieces
+    from seqloom.results.language import unknown_pieces
 
     pieces = unknown_pieces(model.line(one.text) for one in scored if one.unknown)
     shown = ", ".join(f"{piece!r} ({count:,})" for piece, count in pieces.most_common(_SHOWN_UNKNOWN))

@@ -7,7 +7,7 @@ import typer
 
 from seqloom.cli.options import is_there, named_sources
 from seqloom.errors import DataError, UsageError
-from seqloom.terminals import visible
+from seqloom.system.terminals import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

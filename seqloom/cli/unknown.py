@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 if TYPE_CHECKING:
-    from seqloom.predictions import Prediction
+    from seqloom.results.predictions import Prediction
 
 _SHOWN = 5
 

@@ -7,7 +7,7 @@ makes a megabyte of every space, a padding to a thousand million symbols. A voca
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from seqloom.parsing import require_types
+from seqloom.system.json_parsing import require_types
 
 ANY_CHARACTER, GRAPHEME, WHITE_SPACE = r"[\s\S]", r"\X", r"\s+"
 """The regular expressions of all vocabularies."""

@@ -21,9 +21,9 @@ from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_toke
 
 from seqloom.data.pipelines import ANY_CHARACTER, GRAPHEME, WHITE_SPACE, require_known
 from seqloom.errors import DataError, RecipeError, RunError, UsageError
-from seqloom.parsing import parse_object, require_types
 from seqloom.recipe import sections
 from seqloom.symbols import BEGIN, END, SPECIALS, UNKNOWN
+from seqloom.system.json_parsing import parse_object, require_types
 
 IdArray = npt.NDArray[np.int64]
 

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from seqloom.classes import Classes
 from seqloom.errors import DataError, UsageError
 from seqloom.metrics import captions, edits, meteor, summaries, translation
 from seqloom.metrics.captions import Captions
 from seqloom.metrics.names import ALL, HIGHER_IS_BETTER, are_classes, unknown, usual
 from seqloom.metrics.summaries import Summaries
 from seqloom.metrics.sums import Item, Measure, NotComputedError, Table
+from seqloom.results.confusion import Classes
 
 _BUCKETS = 5
 _CLASSES = "the targets are classes, one symbol each, and a class is right or wrong, however alike two names are"

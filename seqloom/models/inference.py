@@ -32,7 +32,7 @@ from seqloom.models.local_attention import LocalAttention
 from seqloom.models.memory import CellState, Memory
 from seqloom.models.products import FloatProduct, Product, build_product
 from seqloom.models.transformer_decoder import TransformerDecoder
-from seqloom.processor import InferencePrecision
+from seqloom.system.cpu import InferencePrecision
 
 _LARGEST_TABLE = 1 << 24
 """Entries of the table of what symbols contribute to the first cell: 64 MB at most, and a tenth of a second to fill."""

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from seqloom.models.initialisation import start_matrix
-from seqloom.processor import has_bf16_products
+from seqloom.system.cpu import has_bf16_products
 
 
 class Multiplier:

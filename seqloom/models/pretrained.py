@@ -18,7 +18,7 @@ from torch import Tensor
 from seqloom.data.cache import cache_folder
 from seqloom.errors import MissingExtraError, RunError, WriteError
 from seqloom.recipe.sections.vision import PRETRAINED_PACKAGE
-from seqloom.sealed import read_sealed, sealed
+from seqloom.runs.hashed_arrays import read_sealed, sealed
 
 SHA256 = "579344248a93e23026e6b78f1f6faf0bc1d282386f6c881cdbaacd49cabf77db"
 """Of the file in version 0.1.0 of the package, the only one there is; licence Apache-2.0."""

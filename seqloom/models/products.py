@@ -14,7 +14,7 @@ from torch.nn.functional import linear
 
 from seqloom.errors import UsageError
 from seqloom.models.multiplying import BrainMultiplier
-from seqloom.processor import InferencePrecision
+from seqloom.system.cpu import InferencePrecision
 
 
 class Product(nn.Module, ABC):

@@ -20,10 +20,10 @@ from seqloom.models.inference import prepare_model
 from seqloom.models.oracle import Told
 from seqloom.models.products import build_product
 from seqloom.models.stretches import hidden_states, score_stretch, study_stretch
-from seqloom.processor import InferencePrecision
-from seqloom.readings import Studied
+from seqloom.results.language import Studied
 from seqloom.search.contracts import FloatArray, IntArray, State
 from seqloom.symbols import BEGIN, SPECIALS, UNKNOWN
+from seqloom.system.cpu import InferencePrecision
 
 
 @dataclass(frozen=True)

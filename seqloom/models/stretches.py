@@ -12,7 +12,7 @@ from torch import Tensor
 
 from seqloom.models.decoding import DecoderState
 from seqloom.models.encoder_decoder import EncoderDecoder
-from seqloom.readings import FloatArray, IntArray, Studied
+from seqloom.results.language import FloatArray, IntArray, Studied
 
 _MOST_LOGITS = 1 << 23
 """How many logits are held at once, whatever the size of the vocabulary."""

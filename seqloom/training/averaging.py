@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from seqloom.backends import open_vocabularies
 from seqloom.errors import RunError
 from seqloom.metrics import HIGHER_IS_BETTER, better
 from seqloom.models.encoder_decoder import EncoderDecoder
 from seqloom.models.weights import load_weight_arrays, require_fitting, restored_model
+from seqloom.prediction.backends import open_vocabularies
 from seqloom.runs import Checkpoint, RunFolder
 from seqloom.training.card import model_card
 from seqloom.training.display import Display, SilentDisplay

@@ -12,7 +12,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
-from seqloom.terminals import visible
+from seqloom.system.terminals import visible
 from seqloom.training.validation import Judgement
 
 _WINDOW = 50

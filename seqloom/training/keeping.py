@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from seqloom.metrics import HIGHER_IS_BETTER
 from seqloom.recipe.sections import Keep
 from seqloom.runs import RunFolder
-from seqloom.sealed import Arrays
+from seqloom.runs.hashed_arrays import Arrays
 
 
 def keep(run: RunFolder, step: int, weights: Arrays, value: float) -> None:

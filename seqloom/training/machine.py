@@ -9,7 +9,7 @@ from typing import Literal
 
 import torch
 
-from seqloom.processor import has_bf16_products
+from seqloom.system.cpu import has_bf16_products
 
 Precision = Literal["fp32", "bf16"]
 

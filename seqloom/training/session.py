@@ -9,7 +9,6 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from seqloom.backends import open_vocabularies
 from seqloom.data.examples import Example, grouped
 from seqloom.data.media.files import Frontend
 from seqloom.data.media.store import StoredFrontend
@@ -19,15 +18,16 @@ from seqloom.data.preparing.splits import PreparedSplit
 from seqloom.data.preparing.splitting import SplitName
 from seqloom.data.vocabulary import Vocabulary
 from seqloom.errors import DataError, RecipeError, RunError, UsageError
-from seqloom.inputs import Reader
 from seqloom.metrics import NotComputedError, absence, better, silence
 from seqloom.models.encoder_decoder import EncoderDecoder, build_model
 from seqloom.models.frontends import build_frontends
 from seqloom.models.weights import choose_device, load_weight_arrays, weight_arrays
+from seqloom.prediction.backends import open_vocabularies
+from seqloom.prediction.inputs import Reader
 from seqloom.recipe import Recipe, differences, jars, read_recipe, recipe_from
 from seqloom.recipe.sections import TARGET
 from seqloom.runs import RunFolder
-from seqloom.seeds import SeedFolder
+from seqloom.runs.seeds import SeedFolder
 from seqloom.training.card import model_card
 from seqloom.training.display import Display, SilentDisplay
 from seqloom.training.keeping import tidy

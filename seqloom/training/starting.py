@@ -12,16 +12,16 @@ import numpy.typing as npt
 import torch
 from torch import nn
 
-from seqloom.backends import open_vocabularies
 from seqloom.data.vocabulary import Vocabulary
 from seqloom.errors import RunError
 from seqloom.models.encoder_decoder import EncoderDecoder
 from seqloom.models.encoders import TextEncoder
 from seqloom.models.transformers import TransformerEncoder
+from seqloom.prediction.backends import open_vocabularies
 from seqloom.recipe import Recipe
 from seqloom.recipe.sections import TARGET
 from seqloom.runs import RunFolder
-from seqloom.sealed import digest
+from seqloom.runs.hashed_arrays import digest
 
 _SHOWN = 5
 

@@ -8,20 +8,20 @@ from typing import Any, Protocol
 import numpy as np
 import torch
 
-from seqloom.backends import OpenedModel
 from seqloom.data.arrays import Padded
 from seqloom.data.examples import Example
 from seqloom.data.media.store import StoredFrontend
 from seqloom.data.preparing.batches import Batch, BatchPlan, plan_epoch, plan_reading
 from seqloom.data.preparing.prepared import Prepared
 from seqloom.data.preparing.splits import PreparedSplit
-from seqloom.language import LanguageModel
 from seqloom.metrics import SLOW, NotComputedError, evaluate
 from seqloom.models.encoder_decoder import EncoderDecoder
 from seqloom.models.stepper import TorchStepper
-from seqloom.predict import Predictor
-from seqloom.predictions import Prediction
+from seqloom.prediction.backends import OpenedModel
+from seqloom.prediction.language_model import LanguageModel
+from seqloom.prediction.predictor import Predictor
 from seqloom.recipe.sections import Greedy, Recipe
+from seqloom.results.predictions import Prediction
 from seqloom.training.plans import batch_lengths
 
 _SAMPLES = 8

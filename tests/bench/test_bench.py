@@ -11,7 +11,7 @@ from bench.tiny import TINY
 from seqloom.__main__ import main
 from seqloom.bench import measuring, training, workloads
 from seqloom.bench.measuring import Deadline, MatrixRates, peak_mb
-from seqloom.processor import has_bf16_products
+from seqloom.system.cpu import has_bf16_products
 
 Bench = Callable[..., tuple[int, str, str]]
 QUICK = ("--steps", "2", "--repeats", "2", "--sentences", "20")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from cli.conftest import Seqloom
-from seqloom.predict import Predictor
+from seqloom.prediction.predictor import Predictor
 from seqloom.recipe.sections import Beam, Greedy, Sample, Search
 from seqloom.training.session import train
 

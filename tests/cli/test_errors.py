@@ -7,8 +7,8 @@ import pytest
 
 from cli.conftest import Seqloom
 from seqloom.data.reading.formats import read_examples
-from seqloom.diagnosis import diagnose
-from seqloom.predict import Predictor
+from seqloom.evaluation.error_analysis import diagnose
+from seqloom.prediction.predictor import Predictor
 
 PAIRS = "abc\tABC\t\nabc\tABD\t\nfed\tFE\t\nfed\tFEDE\t\n"
 """The model writes upper case: of these references it meets the first, writes C for D, D too much, and one E too few."""

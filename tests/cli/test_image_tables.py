@@ -14,7 +14,7 @@ from PIL import Image
 from cli.conftest import Seqloom, words
 from seqloom.data.media.images import ImagePixels
 from seqloom.data.reading.vectors import ONE_TEXT
-from seqloom.predict import Predictor
+from seqloom.prediction.predictor import Predictor
 from seqloom.recipe import read_recipe
 from seqloom.recipe.sections import (
     Columns,

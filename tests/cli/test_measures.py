@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from cli.conftest import QUICK, Seqloom
-from seqloom.reporting import collect_report
+from seqloom.evaluation.report import collect_report
 
 METRICS = ["exact_match", "symbol_error_rate", "cer", "wer", "bleu", "chrf"]
 

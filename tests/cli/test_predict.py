@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from cli.conftest import OWN_PROCESS, Seqloom, words
-from seqloom.processor import has_bf16_products
+from seqloom.system.cpu import has_bf16_products
 
 
 def test_standard_input_is_answered_line_by_line(seqloom: Seqloom, tiny_run: Path) -> None:
@@ -99,7 +99,7 @@ def test_a_person_at_a_terminal_gets_each_answer_at_once(
         def isatty(self) -> bool:
             return True
 
-    from seqloom.predict import Predictor
+    from seqloom.prediction.predictor import Predictor
 
     whole = Predictor.predict
 

@@ -70,5 +70,5 @@ def test_an_interruption_has_exit_code_130(seqloom: Seqloom, tiny_run: Path, mon
     def interrupted(*words: object, **wishes: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("seqloom.predict.Predictor.predict", interrupted)
+    monkeypatch.setattr("seqloom.prediction.predictor.Predictor.predict", interrupted)
     assert seqloom("predict", tiny_run, given="abc\n").code == 130

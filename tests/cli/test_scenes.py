@@ -10,7 +10,7 @@ from PIL import Image
 from cli.conftest import Seqloom, words
 from seqloom.cli import recipes
 from seqloom.data.builtin.scenes import draw, scene, splits
-from seqloom.predict import Predictor
+from seqloom.prediction.predictor import Predictor
 from seqloom.recipe import read_recipe, to_yaml
 
 TINY = {

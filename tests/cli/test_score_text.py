@@ -152,7 +152,7 @@ def test_a_text_too_long_for_a_page_is_refused(seqloom: Seqloom, lines: Path) ->
 
 def test_the_most_surprising_symbols_are_coloured_and_unknown_ones_underlined(lines: Path) -> None:
     from seqloom.cli.texts import _limits, coloured
-    from seqloom.language import LanguageModel
+    from seqloom.prediction.language_model import LanguageModel
 
     model = LanguageModel.load(lines)
     scored = model.score(["the zoo", *TEXT])

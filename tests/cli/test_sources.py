@@ -11,7 +11,7 @@ from PIL import Image
 
 from cli.conftest import Seqloom
 from seqloom.errors import DataError, RunError, UsageError
-from seqloom.predict import Predictor
+from seqloom.prediction.predictor import Predictor
 from seqloom.recipe import read_recipe
 from seqloom.training.session import train
 

@@ -14,8 +14,8 @@ from safetensors.numpy import save_file
 
 from cli.conftest import Seqloom
 from seqloom.errors import SeqloomError
-from seqloom.run_documents import seal_of
 from seqloom.runs import Checkpoint, RunFolder
+from seqloom.runs.documents import seal_of
 
 COMMANDS = [["predict", "RUN"], ["score", "RUN"], ["explain", "RUN", "abc"], ["report", "RUN"], ["compare", "RUN", "RUN"]]
 PARTS = ["run.json", "recipe.yaml", "tokenizers/source.json", "weights.safetensors", "checkpoints/latest", "metrics.jsonl"]
@@ -286,7 +286,9 @@ def test_any_name_gets_a_sentence(seqloom: Seqloom, tiny_run: Path, here: Path, 
 
 def test_data_does_not_command_a_terminal(seqloom: Seqloom, tiny_run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "\x9b" in seqloom("predict", tiny_run, "--json", given="a\x9bb\n").out  # to a pipe as it is
-    monkeypatch.setattr("seqloom.terminals.sys", type("Terminal", (), {"stdout": type("S", (), {"isatty": lambda: True})}))
+    monkeypatch.setattr(
+        "seqloom.system.terminals.sys", type("Terminal", (), {"stdout": type("S", (), {"isatty": lambda: True})})
+    )
     shown = seqloom("predict", tiny_run, "--json", given="a\x9bb\n").out
     assert "\x9b" not in shown
     assert json.loads(shown)["source"] == "a\x9bb"

@@ -11,7 +11,7 @@ from cli.conftest import Seqloom
 from seqloom.data.reading.formats import read_examples
 from seqloom.data.reading.vectors import as_text, parse_vector
 from seqloom.errors import DataError
-from seqloom.predict import Predictor
+from seqloom.prediction.predictor import Predictor
 from seqloom.recipe.sections import VectorSource
 from seqloom.training.session import train
 

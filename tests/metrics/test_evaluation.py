@@ -11,7 +11,6 @@ import pytest
 import sacrebleu
 
 from metrics.items import QUICK, item, noisy_items
-from seqloom.classes import Confusion
 from seqloom.errors import DataError, MissingExtraError, UsageError
 from seqloom.installation import install_command
 from seqloom.metrics import (
@@ -29,6 +28,7 @@ from seqloom.metrics import (
     usual,
 )
 from seqloom.recipe.sections import Metric
+from seqloom.results.confusion import Confusion
 
 
 def metric(name: str, *items: Item) -> float:

@@ -16,7 +16,7 @@ from seqloom.data.preparing.batches import Batch
 from seqloom.models.decoding import DecoderState
 from seqloom.models.encoder_decoder import EncoderDecoder
 from seqloom.models.stepper import TorchStep, TorchStepper
-from seqloom.predictions import FloatArray
+from seqloom.results.predictions import FloatArray
 
 from .architectures import ARCHITECTURES, PLAIN, TARGET_SIZE, Architecture
 from .grids import COLUMNS, ROWS, GridEncoder

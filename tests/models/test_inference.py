@@ -11,9 +11,9 @@ from seqloom.models.inference import ExponentialAttention, PreparedCell, ReadAhe
 from seqloom.models.memory import Memory
 from seqloom.models.products import BrainProduct, build_product
 from seqloom.models.stepper import TorchStepper, top_of_many
-from seqloom.processor import InferencePrecision
 from seqloom.search.contracts import FloatArray
 from seqloom.symbols import BEGIN, END, SPECIALS, UNKNOWN
+from seqloom.system.cpu import InferencePrecision
 
 from .architectures import ARCHITECTURES, TARGET_SIZE, Architecture
 from .harness import (

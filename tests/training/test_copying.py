@@ -7,7 +7,7 @@ import pytest
 
 from seqloom.data.preparing.corpus import Corpus
 from seqloom.data.preparing.prepared import prepare
-from seqloom.predict import Predictor
+from seqloom.prediction.predictor import Predictor
 from seqloom.recipe import recipe_from
 from seqloom.recipe.sections import Data
 from seqloom.training.session import train

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from seqloom.errors import RunError
-from seqloom.predict import Predictor
+from seqloom.prediction.predictor import Predictor
 from seqloom.recipe.sections import Keep
 from seqloom.runs import RunFolder
 from seqloom.training.averaging import average_run, mean_of

@@ -3,8 +3,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from seqloom import processor
-from seqloom.processor import processor_flags
+from seqloom.system import cpu
+from seqloom.system.cpu import processor_flags
 from seqloom.training.machine import choose_precision, choose_threads, describe
 
 CPU = torch.device("cpu")
@@ -21,12 +21,12 @@ CPU = torch.device("cpu")
     ],
 )
 def test_automatic_precision_is_what_the_processor_has(flags: set[str], expected: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(processor, "processor_flags", lambda: frozenset(flags))
+    monkeypatch.setattr(cpu, "processor_flags", lambda: frozenset(flags))
     assert choose_precision("auto", CPU) == expected
 
 
 def test_a_wish_for_a_precision_is_granted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(processor, "processor_flags", lambda: frozenset())
+    monkeypatch.setattr(cpu, "processor_flags", lambda: frozenset())
     assert choose_precision("bf16", CPU) == "bf16"
     assert choose_precision("fp32", CPU) == "fp32"
 
@@ -34,9 +34,9 @@ def test_a_wish_for_a_precision_is_granted(monkeypatch: pytest.MonkeyPatch) -> N
 def test_flags_are_read_from_either_kind_of_processor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for text in ("processor\t: 0\nflags\t\t: fpu avx2\n", "processor\t: 0\nFeatures\t: fpu avx2\n"):
         (tmp_path / "cpuinfo").write_text(text)
-        monkeypatch.setattr(processor, "Path", lambda _: tmp_path / "cpuinfo")
+        monkeypatch.setattr(cpu, "Path", lambda _: tmp_path / "cpuinfo")
         assert processor_flags() == {"fpu", "avx2"}
-    monkeypatch.setattr(processor, "Path", lambda _: tmp_path / "nowhere")
+    monkeypatch.setattr(cpu, "Path", lambda _: tmp_path / "nowhere")
     assert processor_flags() == frozenset()
 
 

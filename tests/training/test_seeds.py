@@ -9,9 +9,9 @@ import pytest
 
 import seqloom
 from seqloom.errors import RunError
-from seqloom.predict import Predictor
+from seqloom.prediction.predictor import Predictor
 from seqloom.runs import RunFolder
-from seqloom.seeds import SeedFolder, runs_at
+from seqloom.runs.seeds import SeedFolder, runs_at
 from seqloom.training.display import SilentDisplay, StepReport
 from seqloom.training.session import train
 

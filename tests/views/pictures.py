@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from seqloom.predictions import Alignment, Candidate, FloatArray, Prediction
+from seqloom.results.predictions import Alignment, Candidate, FloatArray, Prediction
 from seqloom.views.drawing.pixels import Pixels
 from seqloom.views.maps.exhibits import Box, Exhibit, Picture
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from seqloom.predictions import Alignment, Candidate, FloatArray, Prediction
+from seqloom.results.predictions import Alignment, Candidate, FloatArray, Prediction
 
 
 def diagonal(rows: int, columns: int, *, heads: int = 1, seed: int = 0) -> FloatArray:

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from seqloom.predictions import Prediction
+from seqloom.results.predictions import Prediction
 from seqloom.views import to_fragment, to_html
 from seqloom.views.maps.heatmap import several_to_html
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from seqloom.predictions import FloatArray
+from seqloom.results.predictions import FloatArray
 from seqloom.views.maps.overlays import blocks, composed, is_hard, light, mask_png, overlay_colours, smooth, spoken_place
 
 from . import pictures

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from seqloom.errors import UsageError
-from seqloom.planes import Plane
+from seqloom.results.plane import Plane
 from seqloom.views.charts.plane import MOST_TEXTS, plane_page, plane_svg, write_plane
 
 from .markup import Page, assert_self_contained

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from seqloom.errors import MissingExtraError
-from seqloom.predictions import Prediction
+from seqloom.results.predictions import Prediction
 from seqloom.views import MissingFontWarning, to_png
 from seqloom.views.drawing import fonts
 

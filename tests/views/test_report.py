@@ -6,7 +6,7 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from seqloom.classes import Classes
+from seqloom.results.confusion import Classes
 from seqloom.views.charts.plots import Panel, bar_chart, line_chart, nice_ticks, spoken, thinned, tick_labels
 from seqloom.views.pages import report as views
 from seqloom.views.pages.report import Metric, Report, ShownExample

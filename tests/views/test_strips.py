@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from seqloom.errors import UsageError
-from seqloom.predictions import Prediction
+from seqloom.results.predictions import Prediction
 from seqloom.views import Exhibit, Picture, to_fragment, to_html, to_json, to_png, to_svg, write_map
 from seqloom.views.maps.heatmap import several_to_html
 from seqloom.views.maps.strips import plan_strip

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from seqloom.errors import UsageError
-from seqloom.predictions import Prediction
+from seqloom.results.predictions import Prediction
 from seqloom.views.drawing.theme import DARK, LEVELS, LIGHT, Theme, level, shade
 from seqloom.views.maps.svg import to_svg
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from seqloom.errors import UsageError
-from seqloom.readings import Activations, Line, Reading, ScoredText, Summary, Unit
+from seqloom.results.language import Activations, Line, Reading, ScoredText, Summary, Unit
 from seqloom.views.language.files import write_next_symbols, write_surprise, write_units
 from seqloom.views.language.next_symbols import next_symbols_page
 from seqloom.views.language.shading import Shade, shaded

@@ -32,8 +32,8 @@ from seqloom.data.reading.formats import Format, format_of, paths_of, stream_exa
 from seqloom.data.reading.lines import BYTE_ORDER_MARK, DAMAGE, open_bytes
 from seqloom.data.reading.tables import FIRST_TWO
 from seqloom.data.reading.vectors import ONE_TEXT
-from seqloom.files import Found, found_at
 from seqloom.recipe.sections import TARGET, Aligned, Columns, Files, FileSource, Source, TextSource
+from seqloom.system.files import Found, found_at
 
 __all__ = ["Diagnosis", "Finding", "Severity", "SplitSummary", "Spread", "examine"]
 

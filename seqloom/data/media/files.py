@@ -22,8 +22,8 @@ import numpy.typing as npt
 
 from seqloom.data.examples import Origin, abbreviated
 from seqloom.errors import DataError
-from seqloom.files import LARGEST_FILE, Found, RefusedError, found_at, open_regular, read_regular
 from seqloom.recipe.sections import FileSource, ImageSource
+from seqloom.system.files import LARGEST_FILE, Found, RefusedError, found_at, open_regular, read_regular
 
 _COMPRESSED = (".tar.gz", ".tgz", ".tar.bz2", ".tbz", ".tar.xz", ".txz", ".tar.zst")
 

@@ -20,8 +20,8 @@ from seqloom.data.arrays import IntArray, Padded
 from seqloom.data.cache import cache_folder
 from seqloom.data.media.files import Frontend, Media, positions_of
 from seqloom.errors import DataError
-from seqloom.files import LARGEST_RECORDS, open_to_append, read_regular, require_regular
-from seqloom.parsing import parse_object
+from seqloom.system.files import LARGEST_RECORDS, open_to_append, read_regular, require_regular
+from seqloom.system.json_parsing import parse_object
 
 _VERSION = 2
 _HASH_BYTES = 16

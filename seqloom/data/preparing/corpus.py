@@ -11,8 +11,8 @@ from seqloom.data.examples import Example
 from seqloom.data.preparing.splitting import SplitName, splitter
 from seqloom.data.reading.formats import read_examples, read_text
 from seqloom.errors import DataError
-from seqloom.files import Found, found_at, open_regular
 from seqloom.recipe import sections
+from seqloom.system.files import Found, found_at, open_regular
 
 __all__ = ["SPLITS", "Corpus", "SplitName"]
 

@@ -14,8 +14,8 @@ from seqloom.data.media.store import MediaSide, MediaStore
 from seqloom.data.preparing.corpus import Corpus
 from seqloom.data.preparing.spool import Progress, SpooledMedia
 from seqloom.errors import DataError
-from seqloom.files import LARGEST_VOCABULARY, read_regular
-from seqloom.parsing import parse_object
+from seqloom.system.files import LARGEST_VOCABULARY, read_regular
+from seqloom.system.json_parsing import parse_object
 
 
 def write_list(folder: Path, name: str, side: SpooledMedia) -> None:

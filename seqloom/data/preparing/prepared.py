@@ -28,9 +28,9 @@ from seqloom.data.preparing.splitting import SplitName
 from seqloom.data.preparing.spool import Progress, Spool
 from seqloom.data.vocabulary import Vocabulary
 from seqloom.errors import DataError, RunError, WriteError
-from seqloom.files import LARGEST_VOCABULARY, open_regular, read_regular, require_regular
-from seqloom.parsing import parse_object
 from seqloom.recipe.sections import VocabularyFile
+from seqloom.system.files import LARGEST_VOCABULARY, open_regular, read_regular, require_regular
+from seqloom.system.json_parsing import parse_object
 
 _VERSION = 7
 _DRAFT_SECONDS = 24 * 3600.0

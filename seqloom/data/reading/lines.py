@@ -14,7 +14,7 @@ from typing import IO, Any, cast
 
 from seqloom.data.examples import Origin, Problem, Report, abbreviated
 from seqloom.errors import DataError
-from seqloom.files import Found, found_at, open_stream
+from seqloom.system.files import Found, found_at, open_stream
 
 LINE_LIMIT = 1_000_000
 """The longest line that is read, in bytes. Longer ones are nearly always another kind of file."""

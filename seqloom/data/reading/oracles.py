@@ -18,7 +18,7 @@ from seqloom.data.arrays import BoolArray, FloatArray, IntArray
 from seqloom.data.examples import Problem, abbreviated, is_empty
 from seqloom.data.reading.lines import DAMAGE, damaged, open_bytes, read_lines
 from seqloom.errors import DataError
-from seqloom.parsing import parse_json
+from seqloom.system.json_parsing import parse_json
 from seqloom.wording import counted
 
 Unit = Literal["symbols", "words"]

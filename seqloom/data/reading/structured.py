@@ -22,8 +22,8 @@ from seqloom.data.examples import (
 from seqloom.data.reading.lines import DAMAGE, LINE_LIMIT, ByteStream, Line, damaged, nul_character, open_bytes, read_lines
 from seqloom.data.reading.vectors import as_text
 from seqloom.errors import MissingExtraError
-from seqloom.parsing import parse_json
 from seqloom.recipe.sections import Form, VectorSource
+from seqloom.system.json_parsing import parse_json
 from seqloom.wording import counted
 
 _JSON_NAMES = {type(None): "null", bool: "a truth value", int: "a number", float: "a number", list: "a list", dict: "an object"}

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from seqloom.errors import UsageError
-from seqloom.planes import Plane
-from seqloom.saving import write_file
+from seqloom.results.plane import Plane
+from seqloom.system.atomic_files import write_file
 from seqloom.views.drawing.page import embedded, foreign, headline, number, page, text
 from seqloom.views.drawing.shapes import document, text_line
 from seqloom.views.drawing.theme import LIGHT, group_style

@@ -3,12 +3,12 @@
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from seqloom.results.steps import Said, Walkthrough, WrittenSymbol
 from seqloom.views.drawing.forms import as_document, write_form
 from seqloom.views.drawing.page import foreign, header, number, section, sheet, wide
 from seqloom.views.drawing.sketch import Rectangle, Shape, Sketch, Stroke, Symbol, TextLine
 from seqloom.views.drawing.theme import level
 from seqloom.views.text.labels import END_SIGN, estimated_width, isolated, label, shortened
-from seqloom.walkthroughs import Said, Walkthrough, WrittenSymbol
 
 JSON_VERSION = 1
 """Raised when a field of the JSON form changes its meaning or goes away; new fields do not count."""

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from seqloom.trees import Branch, SearchTree
+from seqloom.results.search_tree import Branch, SearchTree
 from seqloom.views.drawing.forms import as_document, write_form
 from seqloom.views.drawing.page import foreign, header, number, section, sheet, text, wide, wide_table
 from seqloom.views.drawing.sketch import Area, Group, Rectangle, Shape, Sketch, Stroke, Symbol, TextLine

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from seqloom.errors import UsageError
-from seqloom.saving import write_file
+from seqloom.system.atomic_files import write_file
 
 Forms = Mapping[str, Callable[[], str | bytes]]
 """For each ending, what makes the content of such a file. Only the wanted one is made."""

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from seqloom.errors import UsageError
-from seqloom.readings import Activations, Reading, Summary
-from seqloom.saving import write_file
+from seqloom.results.language import Activations, Reading, Summary
+from seqloom.system.atomic_files import write_file
 from seqloom.views.language.next_symbols import next_symbols_page
 from seqloom.views.language.surprise import surprise_page
 from seqloom.views.language.units import units_page

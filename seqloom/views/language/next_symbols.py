@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 
-from seqloom.readings import Reading, Summary
+from seqloom.results.language import Reading, Summary
 from seqloom.views.charts.plots import nice_ticks
 from seqloom.views.drawing.page import embedded, foreign, headline, number, page, text
 from seqloom.views.language.shading import LINE_END

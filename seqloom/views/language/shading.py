@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from seqloom.readings import Line
+from seqloom.results.language import Line
 from seqloom.views.drawing.page import text
 from seqloom.views.text.labels import visible
 from seqloom.views.text.segments import segments

@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from seqloom.readings import Reading, Summary
+from seqloom.results.language import Reading, Summary
 from seqloom.views.drawing.page import embedded, headline, number, page
 from seqloom.views.language.shading import Shade, shaded, surprise_shade
 from seqloom.views.text.labels import visible

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from seqloom.readings import Activations, Unit
+from seqloom.results.language import Activations, Unit
 from seqloom.views.drawing.page import headline, number, page
 from seqloom.views.language.shading import Shade, shaded
 from seqloom.views.language.surprise import STYLES

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from seqloom.errors import UsageError
-from seqloom.predictions import Alignment, Candidate, FloatArray
+from seqloom.results.predictions import Alignment, Candidate, FloatArray
 
 
 def chosen_sources(candidate: Candidate, source: str | None) -> list[str | None]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from seqloom.errors import UsageError
-from seqloom.predictions import Candidate, Prediction
+from seqloom.results.predictions import Candidate, Prediction
 from seqloom.views.drawing.pixels import Pixels
 from seqloom.views.text.segments import output_spans, surrounding_word
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from seqloom.predictions import Alignment, Candidate, Prediction
+from seqloom.results.predictions import Alignment, Candidate, Prediction
 from seqloom.views.drawing.page import asset, embedded, foreign, headline, number, page, text
 from seqloom.views.drawing.theme import LEVELS, drawing_style, page_variables
 from seqloom.views.maps.chosen import chosen_sources, probability

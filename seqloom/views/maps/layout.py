@@ -7,7 +7,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from seqloom.predictions import Alignment, Candidate
+from seqloom.results.predictions import Alignment, Candidate
 from seqloom.views.text.labels import END_SIGN, Label, estimated_width, label
 
 GAP = 8.0

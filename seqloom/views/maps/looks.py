@@ -5,7 +5,7 @@ The strip is markup, so it can be read without the script, which makes it the wa
 
 from typing import Any
 
-from seqloom.predictions import Alignment, Candidate
+from seqloom.results.predictions import Alignment, Candidate
 from seqloom.views.drawing.page import text
 from seqloom.views.drawing.pixels import data_uri
 from seqloom.views.drawing.theme import GLOW, VEIL, channels

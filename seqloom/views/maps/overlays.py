@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 
-from seqloom.predictions import Alignment, FloatArray
+from seqloom.results.predictions import Alignment, FloatArray
 from seqloom.views.drawing.pixels import Pixels, indexed_png
 from seqloom.views.drawing.theme import GLOW, VEIL, channels
 from seqloom.views.maps.chosen import chosen_weights

@@ -5,7 +5,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from seqloom.predictions import Candidate, FloatArray
+from seqloom.results.predictions import Candidate, FloatArray
 from seqloom.views.drawing.canvas import Canvas, points
 from seqloom.views.drawing.theme import LEVELS, LIGHT, NAMED, SPOT, VEIL
 from seqloom.views.maps.chosen import chosen_sources, chosen_weights, probability

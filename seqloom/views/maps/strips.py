@@ -11,7 +11,7 @@ from html import escape
 
 import numpy as np
 
-from seqloom.predictions import Candidate, FloatArray
+from seqloom.results.predictions import Candidate, FloatArray
 from seqloom.views.drawing.page import number
 from seqloom.views.drawing.pixels import Pixels, data_uri, rgb_png, shrunk
 from seqloom.views.drawing.shapes import label_text, text_line

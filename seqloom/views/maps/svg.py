@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from seqloom.predictions import Alignment, Candidate, FloatArray
+from seqloom.results.predictions import Alignment, Candidate, FloatArray
 from seqloom.views.drawing.shapes import document, label_text, rectangle, text_line
 from seqloom.views.drawing.theme import LEVELS, level
 from seqloom.views.maps.chosen import chosen_sources, chosen_weights, probability

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from seqloom.mistakes import Case, EditCount, Grouping, JudgedGroup, Mistakes
+from seqloom.results.mistakes import Case, EditCount, Grouping, JudgedGroup, Mistakes
 from seqloom.views.charts.plots import bar_chart
 from seqloom.views.drawing.page import foreign, header, number, section, sheet, text, wide_table
 from seqloom.views.maps import heatmap

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from seqloom.classes import Classes, ClassQuality
+from seqloom.results.confusion import Classes, ClassQuality
 from seqloom.views.charts.plots import Panel, bar_chart, line_chart, spoken
 from seqloom.views.drawing.page import foreign, header, number, section, sheet, text, wide_table
 from seqloom.views.drawing.pixels import data_uri, rgb_png, shrunk

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from seqloom.data.builtin.scenes.splits import number_of
 from seqloom.data.builtin.scenes.things import Box, Scene, scene
 from seqloom.data.media.files import DRAWN
-from seqloom.predictions import Prediction
+from seqloom.results.predictions import Prediction
 
 
 @dataclass(frozen=True)

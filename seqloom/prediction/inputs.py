@@ -17,8 +17,8 @@ from seqloom.data.reading.oracles import Positions, Unit
 from seqloom.data.reading.vectors import as_text, parse_vector
 from seqloom.data.vocabulary import Encoded, Vocabulary
 from seqloom.errors import DataError, UsageError
-from seqloom.predictions import Alignment, FloatArray
 from seqloom.recipe.sections import TARGET, AnySource, Data, FileSource, ImageSource, TextSource, VectorSource
+from seqloom.results.predictions import Alignment, FloatArray
 from seqloom.symbols import UNKNOWN
 
 Input = str | PathLike[str] | Mapping[str, Any] | Example

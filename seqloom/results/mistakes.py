@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
-from seqloom.classes import Classes
+from seqloom.results.confusion import Classes
 
 EditKind = Literal["substituted", "dropped", "inserted"]
 Unit = Literal["characters", "symbols", "words", "classes"]

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy.typing as npt
 
-from seqloom.files import make_folder
-from seqloom.saving import replace_file, writing
-from seqloom.sealed import Arrays, sealed, sealed_number, unsealed
+from seqloom.runs.hashed_arrays import Arrays, sealed, sealed_number, unsealed
+from seqloom.system.atomic_files import replace_file, writing
+from seqloom.system.files import make_folder
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import IO
 
 from seqloom.errors import WriteError
-from seqloom.files import Found, RefusedError, create, found_at
+from seqloom.system.files import Found, RefusedError, create, found_at
 
 
 def write_file(path: Path, content: bytes) -> None:

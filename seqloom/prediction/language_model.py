@@ -13,12 +13,14 @@ from typing import Self
 
 import numpy as np
 
-from seqloom.backends import OpenedModel, open_model
 from seqloom.data.preparing.text_rows import Layout, line_layouts, running_layout
 from seqloom.data.vocabulary import Sequences, Vocabulary
 from seqloom.errors import DataError, UsageError
-from seqloom.inputs import Limit
-from seqloom.readings import (
+from seqloom.prediction.backends import OpenedModel, open_model
+from seqloom.prediction.inputs import Limit
+from seqloom.recipe import Recipe
+from seqloom.recipe.sections import TARGET, Beam, Sample, Search, SearchSection
+from seqloom.results.language import (
     Activations,
     FloatArray,
     IntArray,
@@ -30,8 +32,6 @@ from seqloom.readings import (
     Unit,
     unknown_pieces,
 )
-from seqloom.recipe import Recipe
-from seqloom.recipe.sections import TARGET, Beam, Sample, Search, SearchSection
 from seqloom.search.continued import Continued, Endless
 from seqloom.search.contracts import Hypothesis, State
 from seqloom.search.dispatch import search, to_the_end

@@ -13,27 +13,27 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from seqloom.backends import OpenedModel, SourceStepper, open_model
 from seqloom.data.arrays import IntArray, Padded
 from seqloom.data.examples import Example
 from seqloom.data.preparing.batches import Batch
 from seqloom.data.reading.oracles import Entry, Oracle, Steps, Unit, parse_steps
 from seqloom.data.vocabulary import Vocabulary
 from seqloom.errors import DataError, UsageError
-from seqloom.inputs import Input, Limit, Look, Reader, ReadExample
 from seqloom.metrics import PAIRS, Item, Name, usual
-from seqloom.predictions import Alignment, Candidate, FloatArray, Prediction
-from seqloom.processor import InferencePrecision
+from seqloom.prediction.backends import OpenedModel, SourceStepper, open_model
+from seqloom.prediction.inputs import Input, Limit, Look, Reader, ReadExample
 from seqloom.recipe import Recipe
 from seqloom.recipe.sections import TARGET, Beam, Exhaustive, LookingBridge, Sample, Search
+from seqloom.results.predictions import Alignment, Candidate, FloatArray, Prediction
+from seqloom.runs.seeds import runs_at
 from seqloom.search.classes import ClassHypothesis, WatchedStepper, ranking_classes
 from seqloom.search.contracts import Hypothesis, State, Stepper
 from seqloom.search.dispatch import run
 from seqloom.search.ensembles import Ensemble, EnsembleState
 from seqloom.search.fusion import Fused, FusedState
 from seqloom.search.settings import Request, longest_outputs
-from seqloom.seeds import runs_at
 from seqloom.symbols import UNKNOWN
+from seqloom.system.cpu import InferencePrecision
 from seqloom.views.maps.exhibits import Exhibit
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from seqloom.errors import RunError
-from seqloom.files import LARGEST_DOCUMENT, LARGEST_VOCABULARY, read_regular
-from seqloom.parsing import MAYBE_NUMBER, NUMBER, Types, parse_json, parse_object, require_types
+from seqloom.system.files import LARGEST_DOCUMENT, LARGEST_VOCABULARY, read_regular
+from seqloom.system.json_parsing import MAYBE_NUMBER, NUMBER, Types, parse_json, parse_object, require_types
 
 FORMAT = 1
 """The format number of run folders. A reader refuses other numbers with a sentence."""

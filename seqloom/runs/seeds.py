@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from seqloom.errors import RunError
-from seqloom.files import LARGEST_DOCUMENT, Found, found_at, read_regular
-from seqloom.parsing import parse_object
-from seqloom.run_documents import reason_of
 from seqloom.runs import SEEDS_FILE
-from seqloom.saving import replace_file, writing
+from seqloom.runs.documents import reason_of
+from seqloom.system.atomic_files import replace_file, writing
+from seqloom.system.files import LARGEST_DOCUMENT, Found, found_at, read_regular
+from seqloom.system.json_parsing import parse_object
 
 _FORMAT = 1
 

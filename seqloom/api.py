@@ -9,9 +9,9 @@ from seqloom.errors import UsageError
 
 if TYPE_CHECKING:
     from seqloom.metrics import Evaluation
-    from seqloom.predict import DrawnPrediction, Predictor
-    from seqloom.readings import Reading, Summary
+    from seqloom.prediction.predictor import DrawnPrediction, Predictor
     from seqloom.recipe import Recipe
+    from seqloom.results.language import Reading, Summary
     from seqloom.training.session import Outcome
 
 PathText = str | Path
@@ -104,7 +104,7 @@ class ReadText:
 
 def explain(run: "PathText | Predictor", source: Any, *, beam: int | None) -> "DrawnPrediction | ReadText":
     """What a model looked at, or what a language model expected."""
-    from seqloom.predict import Predictor
+    from seqloom.prediction.predictor import Predictor
     from seqloom.recipe.sections import Beam
     from seqloom.runs import RunFolder
 
@@ -121,8 +121,8 @@ def explain(run: "PathText | Predictor", source: Any, *, beam: int | None) -> "D
 
 
 def _read(run: PathText, text: Any) -> ReadText:
-    from seqloom.language import LanguageModel
-    from seqloom.readings import Summary
+    from seqloom.prediction.language_model import LanguageModel
+    from seqloom.results.language import Summary
 
     if not isinstance(text, str) or not text.strip():
         raise UsageError(f"explain: expected a text for the language model to read, found {text!r}")
@@ -132,7 +132,7 @@ def _read(run: PathText, text: Any) -> ReadText:
 
 
 def _opened(run: "PathText | Predictor") -> "Predictor":
-    from seqloom.predict import Predictor
+    from seqloom.prediction.predictor import Predictor
 
     return run if isinstance(run, Predictor) else Predictor.load(run)
 

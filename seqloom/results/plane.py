@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seqloom.errors import UsageError
-from seqloom.predictions import FloatArray
+from seqloom.results.predictions import FloatArray
 
 Doubles = npt.NDArray[np.float64]
 

@@ -9,12 +9,12 @@ from typing import Any, TypeVar
 from seqloom.data.examples import Example, grouped
 from seqloom.data.preparing.corpus import Corpus
 from seqloom.errors import RunError
-from seqloom.language import LanguageModel
 from seqloom.metrics import HIGHER_IS_BETTER, Evaluation, evaluate, intervals, sentence_scores
-from seqloom.predict import DrawnPrediction, Predictor
-from seqloom.readings import Summary
+from seqloom.prediction.language_model import LanguageModel
+from seqloom.prediction.predictor import DrawnPrediction, Predictor
 from seqloom.recipe import jars, to_yaml
 from seqloom.recipe.sections import Sample
+from seqloom.results.language import Summary
 from seqloom.runs import RunFolder
 from seqloom.views.charts.plots import MOST_CURVES, Panel
 from seqloom.views.pages import report as views

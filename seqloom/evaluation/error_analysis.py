@@ -16,10 +16,10 @@ from seqloom.errors import DataError
 from seqloom.metrics import Item, evaluate
 from seqloom.metrics.edits import Edit, edits_between
 from seqloom.metrics.evaluation import length_groups
-from seqloom.mistakes import Case, EditCount, EditKind, Grouping, JudgedGroup, Mistake, Mistakes, Unit
-from seqloom.predict import Predictor
-from seqloom.predictions import Prediction
+from seqloom.prediction.predictor import Predictor
 from seqloom.recipe.sections import TARGET, Characters, Symbols, VocabularyFile, Whole
+from seqloom.results.mistakes import Case, EditCount, EditKind, Grouping, JudgedGroup, Mistake, Mistakes, Unit
+from seqloom.results.predictions import Prediction
 
 _EXAMPLES = 3
 """So many examples of each confusion are kept."""

@@ -11,11 +11,11 @@ from seqloom.data.preparing.batches import Batch
 from seqloom.data.reading.oracles import Oracle
 from seqloom.data.vocabulary import Vocabulary
 from seqloom.errors import MissingExtraError, RunError, UsageError
-from seqloom.processor import InferencePrecision
-from seqloom.readings import Studied
 from seqloom.recipe import Recipe
+from seqloom.results.language import Studied
 from seqloom.runs import RunFolder
 from seqloom.search.contracts import FloatArray, IntArray, State, Stepper
+from seqloom.system.cpu import InferencePrecision
 
 
 class SourceStepper(Stepper, Protocol):

@@ -14,8 +14,8 @@ from safetensors.numpy import load as from_safetensors
 from safetensors.numpy import save as to_safetensors
 
 from seqloom.errors import RunError
-from seqloom.files import LARGEST_DOCUMENT, LARGEST_WEIGHTS, open_regular, read_regular
-from seqloom.parsing import parse_object, require_types
+from seqloom.system.files import LARGEST_DOCUMENT, LARGEST_WEIGHTS, open_regular, read_regular
+from seqloom.system.json_parsing import parse_object, require_types
 
 Arrays = Mapping[str, npt.NDArray[Any]]
 

@@ -9,15 +9,15 @@ import numpy.typing as npt
 from seqloom.data.arrays import Padded
 from seqloom.data.reading.oracles import Oracle
 from seqloom.errors import UsageError
-from seqloom.inputs import Input
-from seqloom.predict import Predictor, Task
+from seqloom.prediction.inputs import Input
+from seqloom.prediction.predictor import Predictor, Task
 from seqloom.recipe.sections import Beam, Greedy, Search
+from seqloom.results.search_tree import Branch, Fate, FoundOutput, SearchTree
+from seqloom.results.steps import Said, Walkthrough, WrittenSymbol
 from seqloom.search.contracts import FloatArray, Hypotheses, Hypothesis, IntArray, State, Step, Stepper
 from seqloom.search.dispatch import search as run_search
 from seqloom.search.traces import Trace
 from seqloom.symbols import BEGIN, END
-from seqloom.trees import Branch, Fate, FoundOutput, SearchTree
-from seqloom.walkthroughs import Said, Walkthrough, WrittenSymbol
 
 _FEWEST_SHOWN = 3
 """Of every beginning, at least so many continuations are shown, however narrow the beam."""

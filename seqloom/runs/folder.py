@@ -32,19 +32,8 @@ from typing import IO, Any
 import numpy.typing as npt
 
 from seqloom.errors import RecipeError, RunError
-from seqloom.files import (
-    LARGEST_DOCUMENT,
-    LARGEST_RECORDS,
-    Found,
-    found_at,
-    make_folder,
-    open_to_append,
-    read_regular,
-)
-from seqloom.kept import KeptWeights
-from seqloom.parsing import parse_object
 from seqloom.recipe import Recipe, parse_recipe, to_yaml
-from seqloom.run_documents import (
+from seqloom.runs.documents import (
     FORMAT,
     is_sealed,
     parse_counters,
@@ -56,11 +45,22 @@ from seqloom.run_documents import (
     sha256,
     to_line,
 )
-from seqloom.saving import replace_file, write_synced, writing
-from seqloom.sealed import Arrays, digest, sealed, unsealed
+from seqloom.runs.hashed_arrays import Arrays, digest, sealed, unsealed
+from seqloom.runs.snapshots import KeptWeights
+from seqloom.system.atomic_files import replace_file, write_synced, writing
+from seqloom.system.files import (
+    LARGEST_DOCUMENT,
+    LARGEST_RECORDS,
+    Found,
+    found_at,
+    make_folder,
+    open_to_append,
+    read_regular,
+)
+from seqloom.system.json_parsing import parse_object
 
 SEEDS_FILE = "seeds.json"
-"""Marks a folder of runs that differ in their seed (`seqloom.seeds`)."""
+"""Marks a folder of runs that differ in their seed (`seqloom.runs.seeds`)."""
 _START = "start.safetensors"
 _ALWAYS = ("weights", "optimiser")
 _CHECKPOINT_PARTS = (*_ALWAYS, "average", "carried")

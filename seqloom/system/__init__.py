@@ -1,0 +1,1 @@
+"""The machine around us: files of strangers, files written whole, JSON, terminals, the processor."""
