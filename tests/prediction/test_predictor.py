@@ -15,7 +15,7 @@ from seqloom.system.cpu import InferencePrecision
 from seqloom.training.session import train
 
 TOLERANCE = 1e-4
-GOLDEN_RUN = Path(__file__).parent / "golden" / "run"
+GOLDEN_RUN = Path(__file__).parents[1] / "golden" / "run"
 WORDS = [
     "abc",
     "hag",
