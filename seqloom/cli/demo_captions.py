@@ -46,9 +46,7 @@ def show_captions(predictor: "Predictor", folder: Path) -> Showing:
 
 def describe(predictor: "Predictor", split: "SplitName") -> "Described":
     """The captions of a split's pictures, with what they should have been."""
-    from seqloom.data.preparing.corpus import Corpus
-
-    examples = list(Corpus(predictor.recipe.data, predictor.recipe.seed).examples(split))
+    examples = list(predictor.corpus.examples(split))
     with progress_bar(f"describing {split}", len(examples)) as advance:
         return list(zip(predictor.predict(examples, progress=advance), examples, strict=True))
 

@@ -38,9 +38,7 @@ def show_dates(predictor: "Predictor", folder: Path) -> Showing:
 
 def _measure(predictor: "Predictor") -> dict[str, float]:
     """Exact match on unseen dates, tagged and untagged apart."""
-    from seqloom.data.preparing.corpus import Corpus
-
-    examples = list(Corpus(predictor.recipe.data, predictor.recipe.seed).examples("test"))
+    examples = list(predictor.corpus.examples("test"))
     with progress_bar("testing", len(examples)) as advance:
         predictions = predictor.predict(examples, progress=advance)
     figures: dict[str, float] = {}

@@ -98,7 +98,7 @@ def explain(
         raise UsageError("--units is for language models; this run reads a source. Leave it out")
     if tree or steps:
         require_alone(runs, tree=tree, steps=steps, oracle=oracle)
-        _explain_inside(runs[0], text, feature or [], out, beam, tree=tree, json=json)
+        _explain_inside(runs[0], text, feature or [], out, beam, maximum_input, tree=tree, json=json)
         return
     told = None if oracle is None else _entries(oracle)
     wishes = {"oracle": told, "oracle_unit": oracle_unit.value}
@@ -120,12 +120,22 @@ def _parted(words: list[str]) -> tuple[list[str], str]:
     return runs, text
 
 
-def _explain_inside(run: str, text: str, features: list[str], out: Path, beam: int | None, *, tree: bool, json: bool) -> None:
+def _explain_inside(
+    run: str,
+    text: str,
+    features: list[str],
+    out: Path,
+    beam: int | None,
+    maximum_input: int | None,
+    *,
+    tree: bool,
+    json: bool,
+) -> None:
     from seqloom.cli.explain_inside import explain_steps, explain_tree
     from seqloom.prediction.predictor import Predictor
     from seqloom.views import MissingFontWarning
 
-    predictor = Predictor.load(run)
+    predictor = Predictor.load(run, maximum_input=maximum_input)
     given = named_sources(list(predictor.recipe.data.sources), text) | ({"features": features} if features else {})
     with told_of(MissingFontWarning):
         (explain_tree if tree else explain_steps)(run, given, predictor, out, beam, json=json)

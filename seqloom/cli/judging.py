@@ -83,9 +83,7 @@ def judged_examples(
 
 
 def _test_split(predictor: "Predictor") -> "list[Example]":
-    from seqloom.data.preparing.corpus import Corpus
-
-    corpus = Corpus(predictor.recipe.data, predictor.recipe.seed)
+    corpus = predictor.corpus
     examples = list(corpus.examples("test")) if corpus.has("test") else []
     if not examples:
         raise DataError("the recipe has no test examples. Name a file of pairs")

@@ -28,8 +28,13 @@ CUT_OFF = " …"
 """What stands behind an output that reached its longest length before it came to an end."""
 
 Run = Annotated[str, typer.Argument(metavar="RUN", help="A run folder.")]
+WIDEST_BEAM = 1000
+"""As recipes have it (`recipe.sections.search`), which help would take long to import."""
 BeamWidth = Annotated[
-    int | None, typer.Option("--beam", metavar="N", min=1, help="Beam search of this width, instead of the recipe's search.")
+    int | None,
+    typer.Option(
+        "--beam", metavar="N", min=1, max=WIDEST_BEAM, help="Beam search of this width, instead of the recipe's search."
+    ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for other programs.")]
 ColumnsOption = Annotated[

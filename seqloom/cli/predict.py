@@ -11,6 +11,7 @@ import typer
 
 from seqloom.cli.options import (
     CUT_OFF,
+    WIDEST_BEAM,
     BatchSize,
     ColumnsOption,
     Feature,
@@ -61,7 +62,8 @@ def predict(
         ),
     ] = None,
     beam: Annotated[
-        int | None, typer.Option("--beam", metavar="N", min=1, help="Beam search of this width; 1 is greedy.")
+        int | None,
+        typer.Option("--beam", metavar="N", min=1, max=WIDEST_BEAM, help="Beam search of this width; 1 is greedy."),
     ] = None,
     nbest: Annotated[
         int | None,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from seqloom.cli.options import CUT_OFF, Json, MaximumInput, Run, print_json, progress_bar
+from seqloom.cli.options import CUT_OFF, WIDEST_BEAM, Json, MaximumInput, Run, print_json, progress_bar
 from seqloom.errors import UsageError
 from seqloom.system.terminals import for_output
 
@@ -35,7 +35,8 @@ def sample(
     ] = None,
     seed: Annotated[int | None, typer.Option("--seed", metavar="N", min=0, help="The random seed.  [default: 1]")] = None,
     beam: Annotated[
-        int | None, typer.Option("--beam", metavar="K", min=1, help="Instead, the k most probable ways to end the line.")
+        int | None,
+        typer.Option("--beam", metavar="K", min=1, max=WIDEST_BEAM, help="Instead, the k most probable ways to end the line."),
     ] = None,
     maximum_input: MaximumInput = None,
     json: Json = False,

@@ -80,12 +80,10 @@ def given_lines(model: "LanguageModel", files: "Sequence[str]") -> "list[Example
 
 
 def _examples(model: "LanguageModel", files: "Sequence[str]") -> "Iterator[Example]":
-    from seqloom.data.preparing.corpus import Corpus
     from seqloom.data.reading.formats import read_text
 
     if not files:
-        corpus = Corpus(model.recipe.data, model.recipe.seed)
-        yield from corpus.examples("test") if corpus.has("test") else ()
+        yield from model.corpus.examples("test") if model.corpus.has("test") else ()
     for file in files:
         yield from _standard_input(model) if file == "-" else read_text(file, blank=model.running)
 

@@ -10,9 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from seqloom.data.examples import Example
-from seqloom.data.preparing.corpus import Corpus
 from seqloom.data.vocabulary import Vocabulary, parts_of
-from seqloom.errors import DataError
+from seqloom.errors import DataError, RunError
 from seqloom.metrics import Item, evaluate
 from seqloom.metrics.edits import Edit, edits_between
 from seqloom.metrics.evaluation import length_groups
@@ -179,7 +178,7 @@ def _groupings(
     found = [_by_length(lengths, sums)] if predictor.recipe.data.text_sources else []
     try:
         frequencies = _Frequencies.of_training(predictor, examples, progress)
-    except DataError as problem:
+    except (DataError, RunError) as problem:
         return tuple(one for one in found if len(one.groups) > 1), (f"frequency in training was not counted: {problem}",)
     whole = [frequencies.sources[_key(example)] for example in examples]
     counted = "how often all sources of an example, features included, stand together in the training examples"
@@ -240,7 +239,7 @@ class _Frequencies:
         units = {name: _singular(predictor, name) for name in data.text_sources}
         found = cls(predictor.vocabularies, units, read={name: Counter() for name in data.text_sources})
         wanted = {_key(example) for example in asked}
-        for chunk in _chunks(Corpus(data, predictor.recipe.seed).examples("train")):
+        for chunk in _chunks(predictor.corpus.examples("train")):
             found.sources.update(key for example in chunk if (key := _key(example)) in wanted)
             for name, counts in found.read.items():
                 _count(predictor.vocabularies[name], [example.sources[name] for example in chunk], counts, as_read=True)

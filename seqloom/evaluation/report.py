@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from seqloom.data.examples import Example, grouped
-from seqloom.data.preparing.corpus import Corpus
 from seqloom.errors import RunError
 from seqloom.metrics import HIGHER_IS_BETTER, Evaluation, evaluate, intervals, sentence_scores
+from seqloom.prediction.backends import own_corpus
 from seqloom.prediction.language_model import LanguageModel
 from seqloom.prediction.predictor import DrawnPrediction, Predictor
 from seqloom.recipe import jars, to_yaml
@@ -108,7 +108,7 @@ def _text_report(run: RunFolder, watch: Watch) -> views.Report:
 
 
 def _examples(run: RunFolder) -> tuple[str, list[Example]]:
-    corpus = Corpus(run.recipe.data, run.recipe.seed)
+    corpus = own_corpus(run)
     for split in ("test", "validation"):
         found: Iterable[Example] = corpus.examples(split) if corpus.has(split) else ()
         examples = grouped(found) if run.recipe.data.groups_references else list(found)

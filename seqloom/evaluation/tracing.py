@@ -19,6 +19,8 @@ from seqloom.search.dispatch import search as run_search
 from seqloom.search.traces import Trace
 from seqloom.symbols import BEGIN, END
 
+_MOST_EXPLAINED = 256
+"""Symbols of a source that is explained step by step: the model is asked once for each of them at every step."""
 _FEWEST_SHOWN = 3
 """Of every beginning, at least so many continuations are shown, however narrow the beam."""
 
@@ -192,6 +194,11 @@ def walk_through(predictor: Predictor, given: Input, *, search: Search | None = 
     task = predictor.task(given, search or predictor.recipe.search, prefix=prefix)
     if task.read.blank:
         raise UsageError("the source is blank, so there is nothing to look at. Give a text")
+    if task.read.length > _MOST_EXPLAINED:
+        raise UsageError(
+            f"--steps asks the model about every source symbol at every step, for {_MOST_EXPLAINED} symbols at most; this "
+            f"source has {task.read.length:,}. Give a shorter one"
+        )
     best = _followed(task.stepper, task)[1][0][0]
     if name not in best.weights:
         raise UsageError("--steps shows what attention does, and this model has no attention. Use a run that has it")

@@ -8,6 +8,7 @@ from typing import Protocol
 from seqloom.data.arrays import Padded
 from seqloom.data.media.store import StoredFrontend
 from seqloom.data.preparing.batches import Batch
+from seqloom.data.preparing.corpus import Corpus, Trained
 from seqloom.data.reading.oracles import Oracle
 from seqloom.data.vocabulary import Vocabulary
 from seqloom.errors import MissingExtraError, RunError, UsageError
@@ -67,6 +68,14 @@ class OpenedModel:
     recipe: Recipe
     frontends: Mapping[str, StoredFrontend] = field(default_factory=dict)
     knows_unknown: bool = True
+    corpus: Corpus | None = None
+    """The data that it was trained on, if it is a run's."""
+
+
+def own_corpus(run: RunFolder) -> Corpus:
+    """The data that a run was trained on. Files that have another content by now are refused when they are to be read."""
+    trained = Trained(run.path, run.facts.get("data"), run.facts["fingerprint"])
+    return Corpus(run.recipe.data, run.recipe.seed, trained)
 
 
 def open_vocabularies(run: RunFolder) -> dict[str, Vocabulary]:
@@ -108,4 +117,4 @@ def open_model(path: Path, *, precision: InferencePrecision = "fp32", shortlist:
     stepper = TorchStepper(model, precision=precision, shortlist=shortlist)
     frontends = {name: StoredFrontend(frontend) for name, frontend in build_frontends(run.recipe).items()}
     knows_unknown = run.facts.get("unknown_targets", 1) > 0  # runs of before do not say
-    return OpenedModel(stepper, vocabularies, run.recipe, frontends, knows_unknown)
+    return OpenedModel(stepper, vocabularies, run.recipe, frontends, knows_unknown, own_corpus(run))

@@ -13,6 +13,7 @@ from typing import Self
 
 import numpy as np
 
+from seqloom.data.preparing.corpus import Corpus
 from seqloom.data.preparing.text_rows import Layout, line_layouts, running_layout
 from seqloom.data.vocabulary import Sequences, Vocabulary
 from seqloom.errors import DataError, UsageError
@@ -68,6 +69,7 @@ class LanguageModel:
         self._stepper = model.stepper
         self.vocabulary: Vocabulary = model.vocabularies[TARGET]
         self.recipe: Recipe = model.recipe
+        self.corpus = model.corpus or Corpus(self.recipe.data, self.recipe.seed)
         self.running = model.recipe.data.text == "stream"
 
     @classmethod

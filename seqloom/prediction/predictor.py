@@ -16,6 +16,7 @@ import numpy.typing as npt
 from seqloom.data.arrays import IntArray, Padded
 from seqloom.data.examples import Example
 from seqloom.data.preparing.batches import Batch
+from seqloom.data.preparing.corpus import Corpus
 from seqloom.data.reading.oracles import Entry, Oracle, Steps, Unit, parse_steps
 from seqloom.data.vocabulary import Vocabulary
 from seqloom.errors import DataError, UsageError
@@ -31,7 +32,7 @@ from seqloom.search.contracts import Hypothesis, State, Stepper
 from seqloom.search.dispatch import run
 from seqloom.search.ensembles import Ensemble, EnsembleState
 from seqloom.search.fusion import Fused, FusedState
-from seqloom.search.settings import Request, longest_outputs
+from seqloom.search.settings import Request, longest_outputs, require_bounded
 from seqloom.symbols import UNKNOWN
 from seqloom.system.cpu import InferencePrecision
 from seqloom.views.maps.exhibits import Exhibit
@@ -155,6 +156,7 @@ class Predictor:
         self._combined: Stepper = models[0].stepper if len(models) == 1 else Ensemble(self._steppers)
         self.vocabularies: Mapping[str, Vocabulary] = models[0].vocabularies
         self.recipe: Recipe = models[0].recipe
+        self.corpus = models[0].corpus or Corpus(self.recipe.data, self.recipe.seed)
         self._bridges = {model.recipe.model.bridge.kind: model.recipe.model.bridge for model in models}
         self._copies = _agree_on_copying(models, language_model)
         # A symbol that no target of the training had is never right.
@@ -367,6 +369,11 @@ class Predictor:
         sources = self._reader.batch(read)
         vocabulary = self.vocabularies[TARGET]
         longest = longest_outputs(section, np.asarray([one.length for one in read], dtype=np.int64))
+        for one, limit in zip(read, longest.tolist(), strict=True):
+            try:
+                require_bounded(section, limit, one.length)
+            except DataError as problem:
+                raise DataError(f"{one.example.origin}: {problem}") from problem
         never = [*map(vocabulary.find, section.forbid), *vocabulary.feature_ids, *self._never]
         if vocabulary.whole:  # a class: one symbol, no fewer and no more, and `end`
             section, longest = section.model_copy(update={"minimum_length": 1}), np.full_like(longest, 2)

@@ -22,6 +22,7 @@ _FACTS: Types = {
     "threads": int,
     "precision": str,
     "examples": dict,
+    "data": dict,
     "files": dict,
     "start": dict,
 }
@@ -100,7 +101,8 @@ def read_facts(path: Path) -> dict[str, Any]:
         require_types(body, _FACTS, optional=True)
         if "start" in body:
             require_types(body["start"], _START)
-        require_types(body.get("examples", {}), dict.fromkeys(body.get("examples", {}), int))
+        for name, kind in (("examples", int), ("data", str)):
+            require_types(body.get(name, {}), dict.fromkeys(body.get(name, {}), kind))
         if not 1 <= body.get("threads", 1) <= _MOST_THREADS:
             raise ValueError(f"expected 1 to {_MOST_THREADS} threads, found {body['threads']}")
     except ValueError as problem:

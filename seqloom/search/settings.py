@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from seqloom.errors import UsageError
+from seqloom.errors import DataError, UsageError
 from seqloom.recipe.sections import SearchSection
 from seqloom.search.contracts import IntArray
 from seqloom.symbols import BEGIN, END
@@ -73,6 +73,23 @@ class Request:
             forbid=self.forbid,
             source_lengths={name: lengths[one] for name, lengths in self.source_lengths.items()},
             closed=self.closed,
+        )
+
+
+MOST_PLACES = 1 << 27
+"""What one input may take: positions to look at x rows of its search x longest output. With 12 bytes each, for every head."""
+_FEWEST_POSITIONS = 32
+"""A row takes memory at every step, however short its source is: as much as so many positions."""
+
+
+def require_bounded(section: SearchSection, limit: int, positions: int) -> None:
+    """Refuse an input whose search could take more memory than any answer is worth. Raises `DataError` without a place."""
+    rows = section.rows
+    if rows * limit * max(positions, _FEWEST_POSITIONS) > MOST_PLACES:
+        raise DataError(
+            f"expected a search that looks at {MOST_PLACES:,} places at most, found one for up to {positions:,} positions x "
+            f"{rows:,} outputs x {limit:,} symbols. Cut the input into parts, or ask for fewer or shorter outputs: --beam, "
+            "--sample, --maximum-length (in a recipe: search)"
         )
 
 

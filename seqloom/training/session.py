@@ -277,6 +277,7 @@ def _create(path: Path, recipe: Recipe, material: _Material, display: Display, m
         "versions": describe(),
         "command": [Path(sys.argv[0]).name, *sys.argv[1:]],
         "fingerprint": prepared.fingerprint,
+        "data": Corpus(recipe.data, recipe.seed).hashes(),
         "threads": choose_threads(recipe.training.threads),
         "precision": choose_precision(recipe.training.precision, choose_device(recipe.device)),
         "examples": {name: len(split) for name, split in prepared.splits.items()},

@@ -1,6 +1,7 @@
 """`seqloom errors`: what goes wrong, as tables, JSON and a page."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -61,7 +62,7 @@ def test_groups_say_what_they_count(seqloom: Seqloom, tiny_run: Path, tiny_pairs
 def test_training_data_that_is_gone_is_said_and_the_rest_is_shown(tiny_run: Path, pairs: Path) -> None:
     predictor = Predictor.load(tiny_run)
     data = predictor.recipe.data.model_copy(update={"train": "gone.tsv"})
-    predictor.recipe = predictor.recipe.model_copy(update={"data": data})
+    predictor.corpus = replace(predictor.corpus, data=data)
     examples = list(read_examples(str(pairs)))
     found = diagnose(predictor, examples, predictor.predict(examples))
     assert found.notes[0].startswith("frequency in training was not counted: gone.tsv: expected a")

@@ -162,6 +162,39 @@ def test_records_of_another_type_are_refused(seqloom: Seqloom, tiny_run_copy: Pa
     assert (answer.code, "metrics.jsonl" in answer.err) == (4, True), answer.err
 
 
+# --- data that a run names ------------------------------------------------------------------------------------------
+
+
+def test_a_run_is_measured_on_data_that_it_was_trained_on_only(seqloom: Seqloom, tiny_run_copy: Path, here: Path) -> None:
+    """A stranger's recipe may name any file; what is used of it has the hash of what the stranger has."""
+    body = json.loads((tiny_run_copy / "run.json").read_text())
+    [trained] = body["data"]
+    private = here / "private.tsv"
+    private.write_text("my\tSECRET\t\n" * 40)
+    recipe = tiny_run_copy / "recipe.yaml"
+    recipe.write_text(recipe.read_text().replace(trained, str(private)))
+    for hashes in ({str(private): "0" * 64}, {}, None):
+
+        def name(body: dict[str, Any], hashes: dict[str, str] | None = hashes) -> None:
+            body.pop("data", None)
+            body.update({} if hashes is None else {"data": hashes})
+
+        _resealed(tiny_run_copy, name)
+        for command in (["evaluate"], ["score"], ["report"], ["errors"], ["compare", "--held-out"]):
+            others = [tiny_run_copy] * (2 if command[0] == "compare" else 1)
+            answer = seqloom(command[0], *others, *command[1:])
+            assert (answer.code, "it is not what the run was trained on" in answer.err) == (4, True), (command, answer.err)
+            assert "SECRET" not in answer.err + answer.out
+        answer = seqloom("evaluate", tiny_run_copy, private)  # a person may name it
+        assert answer.code == 0, answer.err
+
+
+def test_ones_own_run_is_measured_without_naming_a_file(seqloom: Seqloom, tiny_run_copy: Path) -> None:
+    assert seqloom("evaluate", tiny_run_copy).code == 0
+    _resealed(tiny_run_copy, lambda body: body.pop("data"))  # as runs were before hashes of single files were kept
+    assert seqloom("evaluate", tiny_run_copy).code == 0
+
+
 # --- nothing is written or deleted elsewhere ------------------------------------------------------------------------
 
 
@@ -254,6 +287,30 @@ def test_targets_and_prompts_have_the_same_limit(
     answer = seqloom("score", text_runs["lines-characters"], "lines.txt")
     assert (answer.code, "lines.txt:2: expected a text" in answer.err) == (3, True)
     assert seqloom("score", text_runs["stream-characters"], "lines.txt").code == 0  # is read bit by bit
+
+
+def test_every_view_of_an_input_has_the_limit_that_was_given(seqloom: Seqloom, tiny_run: Path, here: Path) -> None:
+    for option in ("--tree", "--steps"):
+        answer = seqloom("explain", tiny_run, "abcd", option, "--maximum-input", "3", "--out", "view.html")
+        assert (answer.code, "input:1: expected a text of at most 3 symbols" in answer.err) == (3, True), answer.err
+    answer = seqloom("explain", tiny_run, "ab" * 150, "--steps", "--out", "view.html")
+    assert (answer.code, "for 256 symbols at most; this source has 300" in answer.err) == (2, True), answer.err
+
+
+def test_what_a_search_may_take_is_bounded(seqloom: Seqloom, tiny_run: Path, tiny_run_copy: Path) -> None:
+    for command in (["predict", tiny_run], ["evaluate", tiny_run], ["explain", tiny_run, "abc"]):
+        answer = seqloom(*command, "--beam", "1001", given="abc\n")
+        assert (answer.code, "1000" in answer.err) == (2, True), answer.err
+    answer = seqloom("predict", tiny_run, "--beam", "1000", given="abc\n" + "ab" * 500 + "\n")
+    assert (answer.code, "<stdin>:2: expected a search that looks at" in answer.err) == (3, True), answer.err
+    recipe = tiny_run_copy / "recipe.yaml"
+    written = recipe.read_text()
+    for old, new, code in (("width: 4", "width: 100000", 4), ("length_extra: 10", "length_extra: 1000000000", 3)):
+        assert old in written
+        recipe.write_text(written.replace(old, new))
+        _resealed(tiny_run_copy, lambda body: None)
+        answer = seqloom("predict", tiny_run_copy, given="abc\n")
+        assert (answer.code, answer.err.count("\n")) == (code, 1), answer.err
 
 
 # --- names ----------------------------------------------------------------------------------------------------------

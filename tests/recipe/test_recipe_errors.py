@@ -223,7 +223,7 @@ def test_mistakes_from_python_have_no_line() -> None:
         "data.train: expected a file, a list of files, or a section with the keys source and target, or null; "
         "got a Python bytes.",
         "training.learning_rate: expected a number above 0; got about 10^400.",
-        "search.width: expected a whole number of at least 1; got an empty section.",
+        "search.width: expected a whole number of at least 1 and at most 1000; got an empty section.",
     ]
 
 

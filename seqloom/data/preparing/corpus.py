@@ -2,15 +2,15 @@
 
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import assert_never
 
 from seqloom.data.examples import Example
 from seqloom.data.preparing.splitting import SplitName, splitter
 from seqloom.data.reading.formats import read_examples, read_text
-from seqloom.errors import DataError
+from seqloom.errors import DataError, RunError
 from seqloom.recipe import sections
 from seqloom.system.files import Found, found_at, open_regular
 
@@ -20,14 +20,31 @@ SPLITS: tuple[SplitName, ...] = ("train", "validation", "test")
 
 
 @dataclass(frozen=True)
+class Trained:
+    """What a run says of the data that it was trained on: the hash of each file by its path, and that of all of it.
+
+    hashes: None in runs that were made before they were kept. where: the run.
+    """
+
+    where: Path
+    hashes: Mapping[str, str] | None
+    fingerprint: str
+
+
+@dataclass(frozen=True)
 class Corpus:
     """Where examples come from. `examples` streams a split anew at every call; nothing is held in memory.
 
-    seed: decides what is left to chance, unless the data section has a seed of its own.
+    seed: decides what is left to chance, unless the data section has a seed of its own. trained: the data section is that of
+    a run, which may be a stranger's and name any file. Then a file is used only if it is what the run was trained on, to the
+    bit: whoever made the run knows all that is in it.
     """
 
     data: sections.Data
     seed: int
+    trained: Trained | None = None
+    _known: set[Path] = field(default_factory=set, init=False, compare=False, repr=False)
+    """Files that were found to be what the run was trained on."""
 
     @property
     def _seed(self) -> int:
@@ -80,13 +97,30 @@ class Corpus:
         """A hash of the data's content, which a run records and a resume compares; file names and times do not matter."""
         digest = hashlib.sha256()
         for path in self._existing_files():
-            try:
-                with open_regular(path) as stream:
-                    digest.update(hashlib.file_digest(stream, "sha256").digest())
-            except OSError as problem:
-                raise DataError(f"{path}: could not be read ({problem.strerror}). Check its permissions") from problem
+            digest.update(bytes.fromhex(_content_hash(path)))
         digest.update(_builtin_version(self.data).encode())
         return digest.hexdigest()
+
+    def hashes(self) -> dict[str, str]:
+        """The hash of each file's content by its path, which a run records."""
+        return {str(path): _content_hash(path) for path in self._existing_files()}
+
+    def _require_known(self, path: Path) -> None:
+        """Refuse a file that a run names and that it was not trained on."""
+        trained = self.trained
+        if trained is None or path in self._known:
+            return
+        known = (
+            self.fingerprint() == trained.fingerprint
+            if trained.hashes is None
+            else _content_hash(path) == trained.hashes.get(str(path))
+        )
+        if not known:
+            raise RunError(
+                f"{path}: the recipe of {trained.where} names this file, but it is not what the run was trained on: it has "
+                "changed since, or the run is from elsewhere. Name a file to measure on"
+            )
+        self._known.add(path)
 
     def _existing_files(self) -> Iterator[Path]:
         for path in self.files:
@@ -96,6 +130,7 @@ class Corpus:
     def _read(self, files: sections.Files) -> Iterator[Example]:
         for path in _paths(files):
             _require_data(path)
+            self._require_known(path)
         if self.data.text is not None:
             # A paragraph's end belongs to a running text, but a blank line is no sentence.
             return read_text(files, blank=self.data.text == "stream")
@@ -160,6 +195,14 @@ def _require_data(path: Path) -> None:
     found = found_at(path)
     if found is not Found.FILE:
         raise DataError(f"{path}: expected a data file, found {found}. {found.advice}")
+
+
+def _content_hash(path: Path) -> str:
+    try:
+        with open_regular(path) as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest()
+    except OSError as problem:
+        raise DataError(f"{path}: could not be read ({problem.strerror}). Check its permissions") from problem
 
 
 def _paths(files: sections.Files | None) -> Iterator[Path]:

@@ -6,6 +6,9 @@ from pydantic import Field, model_validator
 
 from seqloom.recipe.sections.base import Count, Positive, Section
 
+WIDEST_BEAM = 1000
+"""Beams get no better beyond some tens; all that a wider one could do is to take the memory of whoever runs it."""
+
 
 class SearchSection(Section):
     """What all searches share. The longest output is `length_factor * source length + length_extra` symbols, `end` included."""
@@ -27,6 +30,11 @@ class SearchSection(Section):
         return self
 
     @property
+    def rows(self) -> int:
+        """How many outputs of a source are worked on at once."""
+        return 1
+
+    @property
     def shared(self) -> dict[str, Any]:
         """The settings that a search of another kind would take over."""
         return {name: getattr(self, name) for name in SearchSection.model_fields}
@@ -42,10 +50,15 @@ class Beam(SearchSection):
     """Keep the `width` best beginnings at every step; the final choice is by `log_prob / length^length_power`."""
 
     kind: Literal["beam"] = "beam"
-    width: Positive = 5
+    width: Annotated[int, Field(ge=1, le=WIDEST_BEAM)] = 5
     length_power: Annotated[float, Field(ge=0)] = 1.0
     coverage: Annotated[float, Field(ge=0)] = 0.0
     """Weight of `sum_j log(min(1, sum_t a_jt))`, which prefers outputs that looked at every source position."""
+
+    @property
+    def rows(self) -> int:
+        """The width."""
+        return self.width
 
     @classmethod
     def like(cls, other: SearchSection, *, width: int) -> Self:
@@ -63,6 +76,11 @@ class Sample(SearchSection):
     top_k: Positive | None = None
     top_p: Annotated[float, Field(gt=0, le=1)] | None = None
     seed: Count = 1
+
+    @property
+    def rows(self) -> int:
+        """All are drawn at once."""
+        return self.count
 
 
 class Exhaustive(SearchSection):
