@@ -21,9 +21,9 @@ from torch import Tensor
 
 from seqloom.data.media.files import Frontend, Media, MediaRoot
 from seqloom.data.media.images import ImagePixels
-from seqloom.models.efficientnet import EfficientNetLite0
-from seqloom.models.features import frozen_network
-from seqloom.models.frontends import build_frontend
+from seqloom.models.encoders.efficientnet import EfficientNetLite0
+from seqloom.models.encoders.frontends import build_frontend
+from seqloom.models.encoders.frozen_features import frozen_network
 from seqloom.recipe.sections import EfficientNetLite0Encoder, ImageSource
 
 SIDE = 224

@@ -26,9 +26,9 @@ from seqloom.data.examples import Origin
 from seqloom.data.preparing.batches import StreamBatch
 from seqloom.data.vocabulary import build_vocabulary
 from seqloom.models.cells import Cell, LstmCell
-from seqloom.models.decoding import DecoderState
+from seqloom.models.decoders import DecoderState
 from seqloom.models.encoder_decoder import build_model
-from seqloom.models.stepper import TorchStepper
+from seqloom.models.prediction.stepper import TorchStepper
 from seqloom.prediction.backends import OpenedModel
 from seqloom.prediction.language_model import LanguageModel
 from seqloom.recipe import recipe_from

@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 from seqloom.models.attention import CoverageAttention
 from seqloom.models.cells import Cell
-from seqloom.models.decoding import Output
+from seqloom.models.decoders import Output
 from seqloom.models.encoder_decoder import EncoderDecoder
 
 Start = Callable[[EncoderDecoder], None]

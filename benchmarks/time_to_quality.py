@@ -30,7 +30,7 @@ from seqloom.data.preparing.corpus import Corpus
 from seqloom.data.preparing.prepared import Prepared, prepare
 from seqloom.metrics import Item, evaluate
 from seqloom.models.encoder_decoder import build_model
-from seqloom.models.stepper import TorchStepper
+from seqloom.models.prediction.stepper import TorchStepper
 from seqloom.prediction.backends import OpenedModel
 from seqloom.prediction.predictor import Predictor
 from seqloom.recipe import read_recipe

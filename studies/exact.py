@@ -13,7 +13,7 @@ from seqloom.prediction.backends import OpenedModel, open_model
 from seqloom.recipe.sections import SOURCE, TARGET, Greedy, Search
 from seqloom.results.predictions import Prediction
 from seqloom.search.contracts import Hypothesis
-from seqloom.search.settings import Request, longest_outputs
+from seqloom.search.request import Request, longest_outputs
 from seqloom.search.walk import Choice, Walk
 from seqloom.symbols import END
 

@@ -13,8 +13,8 @@ import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 from seqloom.data.arrays import IntArray
-from seqloom.models.frontends import InputSize
-from seqloom.models.vision import is_trained, layout_of, outline_of
+from seqloom.models.encoders.frontends import InputSize
+from seqloom.models.encoders.vision import is_trained, layout_of, outline_of
 from seqloom.recipe import sections
 
 _GATES = {"rnn": 1, "gru": 3, "lstm": 4}

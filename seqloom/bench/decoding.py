@@ -15,12 +15,12 @@ from seqloom.bench.training import SIDES, Batches, SideName
 from seqloom.bench.workloads import Pairs, Workload, open_pairs
 from seqloom.data.arrays import IntArray, Padded
 from seqloom.models.encoder_decoder import build_model
-from seqloom.models.stepper import TorchStepper
+from seqloom.models.prediction.stepper import TorchStepper
 from seqloom.prediction.backends import OpenedModel
 from seqloom.prediction.predictor import Predictor
 from seqloom.recipe import sections
 from seqloom.recipe.sections import SOURCE, TARGET
-from seqloom.search.settings import longest_outputs
+from seqloom.search.request import longest_outputs
 from seqloom.system.cpu import InferencePrecision
 from seqloom.training.machine import computing
 

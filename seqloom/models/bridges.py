@@ -8,11 +8,10 @@ from typing import assert_never
 import torch
 from torch import Tensor, nn
 
-from seqloom.models.attention import Attention, Carry, Chance, Keys, MultiHeadAttention, Read
-from seqloom.models.attention_kinds import build_attention
+from seqloom.models.attention import Attention, Carry, Chance, Keys, MultiHeadAttention, Read, build_attention
+from seqloom.models.attention.oracle import Told
 from seqloom.models.memory import CellState, Memory, MemorySize
-from seqloom.models.multiplying import Linear
-from seqloom.models.oracle import Told
+from seqloom.models.mixed_precision import Linear
 from seqloom.recipe import sections
 
 Memories = Mapping[str, Memory]

@@ -15,7 +15,7 @@ from torch.nn.functional import dropout
 
 from seqloom.models.initialisation import FORGET_BIAS, start_reading_embedding, start_recurrent
 from seqloom.models.memory import CellState
-from seqloom.models.multiplying import Linear, current_multiplier, linear
+from seqloom.models.mixed_precision import Linear, current_multiplier, linear
 from seqloom.recipe import sections
 
 Squash = Callable[[Tensor], Tensor]

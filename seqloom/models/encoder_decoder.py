@@ -10,15 +10,12 @@ from torch import Tensor, nn
 from seqloom.data.arrays import Padded
 from seqloom.data.preparing.batches import Batch
 from seqloom.errors import RecipeError
-from seqloom.models.decoders import build_decoder
-from seqloom.models.decoding import Decoded, DecoderState
-from seqloom.models.encoders import TextEncoder, build_encoder
-from seqloom.models.frontends import InputSize, input_sizes
-from seqloom.models.loss import chunked_cross_entropy, sampled_outputs
+from seqloom.models.decoders import Decoded, DecoderState, build_decoder
+from seqloom.models.encoders import ImageEncoder, TextEncoder, TransformerEncoder, build_encoder
+from seqloom.models.encoders.frontends import InputSize, input_sizes
 from seqloom.models.memory import Layout, Memory, MemorySize
-from seqloom.models.objective import LookingTerms
-from seqloom.models.transformers import TransformerEncoder
-from seqloom.models.vision import ImageEncoder
+from seqloom.models.training.loss import chunked_cross_entropy, sampled_outputs
+from seqloom.models.training.objective import LookingTerms
 from seqloom.recipe import sections
 from seqloom.recipe.sections import TARGET
 

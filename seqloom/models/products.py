@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from torch.nn.functional import linear
 
 from seqloom.errors import UsageError
-from seqloom.models.multiplying import BrainMultiplier
+from seqloom.models.mixed_precision import BrainMultiplier
 from seqloom.system.cpu import InferencePrecision
 
 

@@ -8,7 +8,7 @@ import numpy.typing as npt
 import torch
 
 from seqloom.errors import RecipeError, RunError
-from seqloom.models.decoding import DecoderState
+from seqloom.models.decoders import DecoderState
 from seqloom.models.encoder_decoder import EncoderDecoder, build_model
 from seqloom.recipe.sections import Recipe
 

@@ -109,8 +109,8 @@ def open_model(path: Path, *, precision: InferencePrecision = "fp32", shortlist:
         if problem.name != "torch":
             raise
         raise MissingExtraError("Running a model", "train") from problem
-    from seqloom.models.frontends import build_frontends
-    from seqloom.models.stepper import TorchStepper
+    from seqloom.models.encoders.frontends import build_frontends
+    from seqloom.models.prediction.stepper import TorchStepper
 
     sizes = {name: vocabulary.size for name, vocabulary in vocabularies.items()}
     model = restored_model(run.recipe, sizes, weights, where=str(path / "weights.safetensors"))

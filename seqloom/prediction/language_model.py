@@ -33,11 +33,11 @@ from seqloom.results.language import (
     Unit,
     unknown_pieces,
 )
-from seqloom.search.continued import Continued, Endless
 from seqloom.search.contracts import Hypothesis, State
 from seqloom.search.dispatch import search, to_the_end
 from seqloom.search.endings import endings
-from seqloom.search.settings import Request
+from seqloom.search.request import Request
+from seqloom.search.running_text import Continued, Endless
 from seqloom.symbols import BEGIN, END, UNKNOWN
 
 LENGTH = 500

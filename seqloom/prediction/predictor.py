@@ -27,12 +27,12 @@ from seqloom.recipe import Recipe
 from seqloom.recipe.sections import TARGET, Beam, Exhaustive, LookingBridge, Sample, Search
 from seqloom.results.predictions import Alignment, Candidate, FloatArray, Prediction
 from seqloom.runs.seeds import runs_at
-from seqloom.search.classes import ClassHypothesis, WatchedStepper, ranking_classes
+from seqloom.search.classification import ClassHypothesis, WatchedStepper, ranking_classes
 from seqloom.search.contracts import Hypothesis, State, Stepper
 from seqloom.search.dispatch import run
 from seqloom.search.ensembles import Ensemble, EnsembleState
 from seqloom.search.fusion import Fused, FusedState
-from seqloom.search.settings import Request, longest_outputs, require_bounded
+from seqloom.search.request import Request, longest_outputs, require_bounded
 from seqloom.symbols import UNKNOWN
 from seqloom.system.cpu import InferencePrecision
 from seqloom.views.maps.exhibits import Exhibit

@@ -4,7 +4,7 @@ from seqloom.search.contracts import Hypotheses, Hypothesis, State, Step, Steppe
 from seqloom.search.dispatch import run, search
 from seqloom.search.ensembles import Ensemble, EnsembleState
 from seqloom.search.fusion import Fused, FusedState
-from seqloom.search.settings import Request, longest_outputs
+from seqloom.search.request import Request, longest_outputs
 from seqloom.search.traces import Trace
 
 __all__ = [

@@ -7,8 +7,8 @@ import numpy as np
 
 from seqloom.recipe.sections import Beam
 from seqloom.search.contracts import Hypotheses, IntArray, State, Step, Stepper
+from seqloom.search.request import Request
 from seqloom.search.scoring import Coverage, by_length
-from seqloom.search.settings import Request
 from seqloom.search.traces import BoolArray, Sums, Trace
 from seqloom.search.walk import Choice, Walk
 from seqloom.symbols import END

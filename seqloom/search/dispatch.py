@@ -9,8 +9,8 @@ from seqloom.search.beam import beam
 from seqloom.search.contracts import Hypotheses, State, Stepper
 from seqloom.search.exhaustive import exhaustive
 from seqloom.search.greedy import greedy
+from seqloom.search.request import Request
 from seqloom.search.sample import sample
-from seqloom.search.settings import Request
 from seqloom.search.traces import Trace
 
 

@@ -9,8 +9,8 @@ import numpy as np
 from seqloom.errors import UsageError
 from seqloom.recipe.sections import Exhaustive
 from seqloom.search.contracts import Hypotheses, State, Step, Stepper
+from seqloom.search.request import Request
 from seqloom.search.scoring import by_length
-from seqloom.search.settings import Request
 from seqloom.search.traces import Trace
 from seqloom.search.walk import Choice, Walk
 

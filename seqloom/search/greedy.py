@@ -6,7 +6,7 @@ import numpy as np
 
 from seqloom.recipe.sections import Greedy
 from seqloom.search.contracts import Hypotheses, State, Stepper
-from seqloom.search.settings import Request
+from seqloom.search.request import Request
 from seqloom.search.traces import Trace
 from seqloom.search.walk import Choice, Walk
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from seqloom.search.contracts import FloatArray, IntArray, Step
-from seqloom.search.settings import Request
+from seqloom.search.request import Request
 from seqloom.symbols import BEGIN, END
 
 _FREE = -1

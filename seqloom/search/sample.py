@@ -7,7 +7,7 @@ import numpy as np
 from seqloom.recipe.sections import Sample
 from seqloom.search.contracts import FloatArray, Hypotheses, IntArray, State, Step, Stepper
 from seqloom.search.draws import streams, uniform
-from seqloom.search.settings import Request
+from seqloom.search.request import Request
 from seqloom.search.traces import Sums, Trace
 from seqloom.search.walk import Choice, Walk
 

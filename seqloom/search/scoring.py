@@ -6,7 +6,7 @@ import numpy as np
 
 from seqloom.errors import UsageError
 from seqloom.search.contracts import FloatArray, IntArray, Step
-from seqloom.search.settings import Request
+from seqloom.search.request import Request
 from seqloom.search.traces import BoolArray, Sums
 
 _NEVER_SEEN = float(np.finfo(np.float32).tiny)

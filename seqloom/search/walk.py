@@ -10,8 +10,8 @@ import numpy.typing as npt
 from seqloom.search.contracts import FloatArray, Hypotheses, IntArray, State, Step, Stepper
 from seqloom.search.fusion import own_log_probs
 from seqloom.search.history import Endings, History, Written
+from seqloom.search.request import Request
 from seqloom.search.rules import Place, Rules
-from seqloom.search.settings import Request
 from seqloom.search.traces import BoolArray, Sums, Trace
 from seqloom.symbols import BEGIN, END
 

@@ -17,9 +17,9 @@ from seqloom.data.preparing.batches import Batch, StreamBatch
 from seqloom.data.preparing.splits import PreparedSplit
 from seqloom.errors import SeqloomError
 from seqloom.metrics import better
-from seqloom.models.decoding import DecoderState
+from seqloom.models.decoders import DecoderState
 from seqloom.models.encoder_decoder import EncoderDecoder
-from seqloom.models.multiplying import multiplying
+from seqloom.models.mixed_precision import multiplying
 from seqloom.models.weights import load_weight_arrays, restored_state, state_arrays, weight_arrays
 from seqloom.recipe.sections import Plateau, Recipe
 from seqloom.runs import Checkpoint, RunFolder

@@ -20,7 +20,7 @@ from seqloom.data.vocabulary import Vocabulary
 from seqloom.errors import DataError, RecipeError, RunError, UsageError
 from seqloom.metrics import NotComputedError, absence, better, silence
 from seqloom.models.encoder_decoder import EncoderDecoder, build_model
-from seqloom.models.frontends import build_frontends
+from seqloom.models.encoders.frontends import build_frontends
 from seqloom.models.weights import choose_device, load_weight_arrays, weight_arrays
 from seqloom.prediction.backends import open_vocabularies
 from seqloom.prediction.inputs import Reader

@@ -15,8 +15,7 @@ from torch import nn
 from seqloom.data.vocabulary import Vocabulary
 from seqloom.errors import RunError
 from seqloom.models.encoder_decoder import EncoderDecoder
-from seqloom.models.encoders import TextEncoder
-from seqloom.models.transformers import TransformerEncoder
+from seqloom.models.encoders import TextEncoder, TransformerEncoder
 from seqloom.prediction.backends import open_vocabularies
 from seqloom.recipe import Recipe
 from seqloom.recipe.sections import TARGET

@@ -16,7 +16,7 @@ from seqloom.data.preparing.prepared import Prepared
 from seqloom.data.preparing.splits import PreparedSplit
 from seqloom.metrics import SLOW, NotComputedError, evaluate
 from seqloom.models.encoder_decoder import EncoderDecoder
-from seqloom.models.stepper import TorchStepper
+from seqloom.models.prediction.stepper import TorchStepper
 from seqloom.prediction.backends import OpenedModel
 from seqloom.prediction.language_model import LanguageModel
 from seqloom.prediction.predictor import Predictor

@@ -16,7 +16,7 @@ from seqloom.bench.workloads import TRANSLATION
 from seqloom.data.arrays import Padded
 from seqloom.data.preparing.batches import Batch
 from seqloom.models.encoder_decoder import EncoderDecoder
-from seqloom.models.frontends import InputSize
+from seqloom.models.encoders.frontends import InputSize
 from seqloom.recipe import sections
 
 SIZES = {"source": 40, "target": 50}

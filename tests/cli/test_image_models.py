@@ -8,7 +8,7 @@ import pytest
 from PIL import Image
 
 from cli.conftest import Seqloom
-from seqloom.models import efficientnet
+from seqloom.models.encoders import efficientnet
 from seqloom.training.session import train
 
 COLOURS = {"red": (220, 30, 30), "green": (30, 180, 30), "blue": (40, 40, 220)}

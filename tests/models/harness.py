@@ -13,9 +13,9 @@ from torch import Tensor, nn
 from seqloom.data.arrays import BoolArray, IntArray, Padded
 from seqloom.data.examples import Origin
 from seqloom.data.preparing.batches import Batch
-from seqloom.models.decoding import DecoderState
+from seqloom.models.decoders import DecoderState
 from seqloom.models.encoder_decoder import EncoderDecoder
-from seqloom.models.stepper import TorchStep, TorchStepper
+from seqloom.models.prediction.stepper import TorchStep, TorchStepper
 from seqloom.results.predictions import FloatArray
 
 from .architectures import ARCHITECTURES, PLAIN, TARGET_SIZE, Architecture

@@ -11,13 +11,12 @@ from torch import Tensor, nn
 from seqloom.data.preparing.batches import Batch
 from seqloom.models import attention as attentions
 from seqloom.models import bridges, cells
-from seqloom.models.decoders import RecurrentDecoder
+from seqloom.models.attention import HardAttention
+from seqloom.models.attention.local import MonotonicAttention, PredictiveAttention
+from seqloom.models.decoders import RecurrentDecoder, TransformerDecoder
 from seqloom.models.encoder_decoder import EncoderDecoder
-from seqloom.models.encoders import DenseEncoder, TextEncoder
-from seqloom.models.hard_attention import HardAttention
-from seqloom.models.local_attention import MonotonicAttention, PredictiveAttention
-from seqloom.models.transformer_decoder import TransformerDecoder
-from seqloom.models.transformers import Layer, TransformerEncoder, layers_of
+from seqloom.models.encoders import DenseEncoder, TextEncoder, TransformerEncoder
+from seqloom.models.transformer_layers import Layer, layers_of
 from seqloom.recipe import sections
 
 from . import equations

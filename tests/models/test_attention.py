@@ -14,13 +14,13 @@ from seqloom.models.attention import (
     ConcatAttention,
     CoverageAttention,
     DotAttention,
+    HardAttention,
     MultiHeadAttention,
     ProjectedAttention,
     Read,
+    build_attention,
 )
-from seqloom.models.attention_kinds import build_attention
-from seqloom.models.hard_attention import HardAttention
-from seqloom.models.local_attention import MonotonicAttention, PredictiveAttention
+from seqloom.models.attention.local import MonotonicAttention, PredictiveAttention
 from seqloom.models.memory import Memory
 from seqloom.recipe import sections
 

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 from seqloom.data.arrays import Padded
-from seqloom.models.stepper import TorchStepper
+from seqloom.models.prediction.stepper import TorchStepper
 from seqloom.recipe.sections import (
     AttentionBridge,
     CrossAttentionBridge,

@@ -9,12 +9,12 @@ from torch import Tensor
 
 from seqloom.data.arrays import IntArray, Padded
 from seqloom.data.preparing.batches import Batch
-from seqloom.models.copying import Copying
+from seqloom.models.decoders.copying import Copying
 from seqloom.models.encoder_decoder import EncoderDecoder
-from seqloom.models.stepper import TorchStepper
+from seqloom.models.prediction.stepper import TorchStepper
 from seqloom.recipe import sections
 from seqloom.search.dispatch import run
-from seqloom.search.settings import Request
+from seqloom.search.request import Request
 from seqloom.symbols import BEGIN, UNKNOWN
 
 from .architectures import ARCHITECTURES, TARGET_SIZE, Architecture

@@ -9,8 +9,8 @@ from efficientnet_lite_pytorch import EfficientNet
 from torch import Tensor
 
 from seqloom.errors import MissingExtraError, RunError
-from seqloom.models import pretrained
-from seqloom.models.efficientnet import EfficientNetLite0
+from seqloom.models.encoders import pretrained
+from seqloom.models.encoders.efficientnet import EfficientNetLite0
 
 
 @pytest.fixture(scope="module")

@@ -11,10 +11,10 @@ from torch import Tensor
 from seqloom.data.arrays import Padded
 from seqloom.data.preparing.batches import Batch
 from seqloom.models.encoder_decoder import EncoderDecoder
-from seqloom.models.stepper import TorchStepper
+from seqloom.models.prediction.stepper import TorchStepper
 from seqloom.recipe import sections
 from seqloom.search.dispatch import run
-from seqloom.search.settings import Request
+from seqloom.search.request import Request
 from seqloom.symbols import BEGIN
 
 from .architectures import ARCHITECTURES, BRIDGES, CELLS, Architecture, Settings, build_section

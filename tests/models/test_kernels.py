@@ -9,7 +9,7 @@ from torch.testing import assert_close
 
 from seqloom.models.cells import Cell, LstmCell, build_cell
 from seqloom.models.memory import CellState
-from seqloom.models.multiplying import multiplying
+from seqloom.models.mixed_precision import multiplying
 from seqloom.recipe import sections
 
 from .architectures import BRIDGES, CELLS, Architecture, build_section

@@ -10,7 +10,7 @@ import torch
 from seqloom.data.arrays import IntArray, Padded
 from seqloom.data.preparing.batches import Batch
 from seqloom.models.encoder_decoder import EncoderDecoder
-from seqloom.models.stepper import TorchStepper
+from seqloom.models.prediction.stepper import TorchStepper
 from seqloom.recipe import sections
 from seqloom.symbols import BEGIN, END
 

@@ -9,7 +9,7 @@ from torch import nn
 
 from seqloom.data.preparing.batches import Batch
 from seqloom.models.encoder_decoder import EncoderDecoder, Loss
-from seqloom.models.loss import sampled_outputs
+from seqloom.models.training.loss import sampled_outputs
 
 from .architectures import ARCHITECTURES, Architecture
 from .harness import batch_for, item, model_of, padded_further, randomise, said_of

@@ -11,7 +11,7 @@ from torch.testing import assert_close
 from seqloom.data.preparing.batches import Batch
 from seqloom.models.attention import Chance
 from seqloom.models.encoder_decoder import EncoderDecoder
-from seqloom.models.objective import looked_again, looked_unevenly, reinforced
+from seqloom.models.training.objective import looked_again, looked_unevenly, reinforced
 
 from .architectures import Architecture, Settings, attention_bridge, build_section
 from .harness import batch_for, build_random, item, padded_further

@@ -6,8 +6,8 @@ import numpy as np
 import torch
 
 from seqloom.data.reading.oracles import Oracle
-from seqloom.models.oracle import Told
-from seqloom.models.stepper import TorchStepper
+from seqloom.models.attention.oracle import Told
+from seqloom.models.prediction.stepper import TorchStepper
 from seqloom.symbols import BEGIN
 
 from .architectures import Architecture

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from seqloom.models.encoder_decoder import EncoderDecoder
-from seqloom.models.stepper import TorchStep, TorchStepper
+from seqloom.models.prediction.stepper import TorchStep, TorchStepper
 from seqloom.recipe import sections
 from seqloom.search.contracts import IntArray
 from seqloom.symbols import BEGIN

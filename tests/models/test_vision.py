@@ -13,9 +13,9 @@ from seqloom.data.arrays import Padded
 from seqloom.data.preparing.batches import Batch
 from seqloom.models.encoder_decoder import EncoderDecoder
 from seqloom.models.encoders import build_encoder
+from seqloom.models.encoders.vision import ConvolutionalNetwork, ImageEncoder
 from seqloom.models.memory import Layout
-from seqloom.models.stepper import TorchStepper
-from seqloom.models.vision import ConvolutionalNetwork, ImageEncoder
+from seqloom.models.prediction.stepper import TorchStepper
 from seqloom.recipe import sections
 
 from .harness import CLOSE, EXACT, item, make_batch, randomise, scored_by, sequences, steps_of

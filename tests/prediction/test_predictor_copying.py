@@ -11,7 +11,7 @@ from seqloom.data.examples import Example, Origin
 from seqloom.data.vocabulary import Vocabulary, build_vocabulary
 from seqloom.errors import UsageError
 from seqloom.models.encoder_decoder import EncoderDecoder, build_model
-from seqloom.models.stepper import TorchStepper
+from seqloom.models.prediction.stepper import TorchStepper
 from seqloom.prediction.backends import OpenedModel, open_model
 from seqloom.prediction.predictor import Predictor
 from seqloom.recipe import Recipe, recipe_from

@@ -12,7 +12,7 @@ from seqloom.data.preparing.batches import Batch, plan_epoch
 from seqloom.data.preparing.corpus import Corpus
 from seqloom.data.preparing.prepared import prepare
 from seqloom.data.preparing.splits import PreparedSplit
-from seqloom.models.decoding import DecoderState
+from seqloom.models.decoders import DecoderState
 from seqloom.models.encoder_decoder import EncoderDecoder, Loss, build_model
 from seqloom.recipe import recipe_from
 from seqloom.runs import RunFolder

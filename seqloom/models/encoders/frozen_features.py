@@ -11,9 +11,9 @@ import torch
 from seqloom.data.media.files import Media
 from seqloom.data.media.images import ImagePixels
 from seqloom.data.media.threads import in_order
-from seqloom.models.efficientnet import EfficientNetLite0, Level
-from seqloom.models.pretrained import SHA256
-from seqloom.models.vision import in_a_row, layout_of, outline_of, scaled
+from seqloom.models.encoders.efficientnet import EfficientNetLite0, Level
+from seqloom.models.encoders.pretrained import SHA256
+from seqloom.models.encoders.vision import in_a_row, layout_of, outline_of, scaled
 from seqloom.recipe import sections
 
 _TOGETHER = 4

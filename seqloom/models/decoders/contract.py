@@ -13,10 +13,10 @@ from torch import Tensor, nn
 
 from seqloom.models.attention import Carry, Chance
 from seqloom.models.bridges import Bridge, Link, Memories
-from seqloom.models.copying import Copying
+from seqloom.models.decoders.copying import Copying
 from seqloom.models.initialisation import start_matrix
 from seqloom.models.memory import CellState
-from seqloom.models.multiplying import linear
+from seqloom.models.mixed_precision import linear
 from seqloom.recipe import sections
 from seqloom.symbols import UNKNOWN
 

@@ -7,9 +7,9 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from seqloom.models.dropout import SequenceDropout
-from seqloom.models.efficientnet import EfficientNetLite0
+from seqloom.models.encoders.efficientnet import EfficientNetLite0
 from seqloom.models.memory import Layout, Memory
-from seqloom.models.multiplying import Linear
+from seqloom.models.mixed_precision import Linear
 from seqloom.recipe import sections
 
 
@@ -89,7 +89,7 @@ def _normalised(inside: int, outside: int, *, kernel: int = 3, stride: int = 1) 
 class ImageEncoder(nn.Module):
     """Reads an image, or what a frozen network saw of it, into a grid of states row by row, and a summary of all of it (E6).
 
-    height, width: of the images, in pixels. A frozen network is no part of the encoder: `models.features` has it.
+    height, width: of the images, in pixels. A frozen network is no part of the encoder: `frozen_features` has it.
     """
 
     anchor: Tensor

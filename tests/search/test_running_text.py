@@ -6,8 +6,8 @@ from transition_table import Table
 
 from seqloom.recipe.sections import Beam, Greedy, Sample, Search
 from seqloom.search import Hypotheses, Request, run
-from seqloom.search.continued import Continued, Endless
 from seqloom.search.contracts import IntArray
+from seqloom.search.running_text import Continued, Endless
 from seqloom.symbols import BEGIN, END
 
 A, B = 3, 4

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from seqloom.models.decoding import DecoderState
+from seqloom.models.decoders import DecoderState
 from seqloom.models.encoder_decoder import EncoderDecoder
 from seqloom.results.language import FloatArray, IntArray, Studied
 

@@ -7,7 +7,7 @@ import torch
 
 from seqloom.data.media.files import Frontend
 from seqloom.data.media.images import ImagePixels
-from seqloom.models.features import FrozenFeatures
+from seqloom.models.encoders.frozen_features import FrozenFeatures
 from seqloom.recipe import sections
 
 

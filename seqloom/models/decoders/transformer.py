@@ -11,12 +11,12 @@ import torch
 from torch import Tensor, nn
 
 from seqloom.models.bridges import Bridge, CrossAttentionBridge, DecoderShape, Memories, MemorySizes, build_bridge
-from seqloom.models.decoding import Decoded, Decoder, DecoderState, Output
+from seqloom.models.decoders.contract import Decoded, Decoder, DecoderState, Output
 from seqloom.models.dropout import SequenceDropout
 from seqloom.models.embeddings import at_positions, build_embedding
 from seqloom.models.memory import CellState
-from seqloom.models.multiplying import Linear
-from seqloom.models.transformers import Layer, layers_of
+from seqloom.models.mixed_precision import Linear
+from seqloom.models.transformer_layers import Layer, layers_of
 from seqloom.recipe import sections
 
 

@@ -16,22 +16,20 @@ from seqloom.models.attention import (
     BilinearAttention,
     Carry,
     ConcatAttention,
+    HardAttention,
     Keys,
     Look,
     MultiHeadAttention,
     ProjectedAttention,
     ScoredAttention,
 )
+from seqloom.models.attention.local import LocalAttention
 from seqloom.models.bridges import AttentionBridge
 from seqloom.models.cells import Cell, GruCell, LstmCell, RnnCell, TorchGruCell, Weights
-from seqloom.models.decoders import RecurrentDecoder
-from seqloom.models.decoding import Decoder
+from seqloom.models.decoders import Decoder, RecurrentDecoder, TransformerDecoder
 from seqloom.models.encoder_decoder import EncoderDecoder
-from seqloom.models.hard_attention import HardAttention
-from seqloom.models.local_attention import LocalAttention
 from seqloom.models.memory import CellState, Memory
 from seqloom.models.products import FloatProduct, Product, build_product
-from seqloom.models.transformer_decoder import TransformerDecoder
 from seqloom.system.cpu import InferencePrecision
 
 _LARGEST_TABLE = 1 << 24

@@ -1,6 +1,6 @@
-"""Encoders: each reads one source into a Memory."""
+"""The recurrent encoder of text."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import torch
 from torch import Tensor, nn
@@ -8,11 +8,7 @@ from torch import Tensor, nn
 from seqloom.models.cells import Cell, build_cell, unroll
 from seqloom.models.dropout import InputDropout, SequenceDropout
 from seqloom.models.embeddings import build_embedding
-from seqloom.models.frontends import InputSize
 from seqloom.models.memory import CellState, Layout, Memory
-from seqloom.models.multiplying import Linear
-from seqloom.models.transformers import TransformerEncoder
-from seqloom.models.vision import ImageEncoder
 from seqloom.recipe import sections
 from seqloom.symbols import UNKNOWN
 
@@ -64,53 +60,6 @@ class TextEncoder(nn.Module):
 def _layers(section: sections.TextEncoder, widths: Sequence[int]) -> nn.ModuleList:
     """A cell for each width of inputs, the first of which are embeddings."""
     return nn.ModuleList(build_cell(section, [width], reads_embedding=index == 0) for index, width in enumerate(widths))
-
-
-_ACTIVATIONS: Mapping[str, type[nn.Module]] = {"tanh": nn.Tanh, "logistic": nn.Sigmoid, "relu": nn.ReLU}
-
-
-class DenseEncoder(nn.Module):
-    """Reads a vector with fully connected layers, `h = sigma(W x + b)` (E11). input_size: how many numbers a vector has.
-
-    What it writes has one position, whose state is also the summary and the last state, so that every bridge can read it.
-    """
-
-    layout: Layout | None = None
-
-    def __init__(self, section: sections.DenseEncoder, input_size: int) -> None:
-        super().__init__()
-        self.memory_size = self.summary_size = section.memory_size
-        self.dropout = SequenceDropout(section.dropout, locked=False)
-        self.activation = _ACTIVATIONS[section.activation]()
-        widths = [input_size] + [section.size] * (section.layers - 1)
-        self.layers = nn.ModuleList(Linear(width, section.size) for width in widths)
-
-    def forward(self, vectors: Tensor, lengths: Tensor) -> Memory:
-        """Vectors [B, 1, D], lengths [B] (all 1) -> Memory."""
-        states = vectors.to(next(self.parameters()).dtype)
-        for index, layer in enumerate(self.layers):
-            states = self.activation(layer(self.dropout(states) if index > 0 else states))
-        mask = torch.arange(states.shape[1], device=states.device) < lengths[:, None]
-        return Memory(states, mask, states[:, 0], ((states[:, 0],),))
-
-
-Encoder = TextEncoder | TransformerEncoder | DenseEncoder | ImageEncoder
-"""All have a `layout`: how the positions lie that they write, None if these follow each other."""
-
-
-def build_encoder(section: sections.AnyEncoder, input_size: InputSize) -> Encoder:
-    """The encoder that a recipe names. input_size: of its vocabulary or its vectors, or the shape of images."""
-    match section, input_size:
-        case sections.TextEncoder(), int():
-            return TextEncoder(section, input_size)
-        case sections.TransformerEncoder(), int():
-            return TransformerEncoder(section, input_size)
-        case sections.DenseEncoder(), int():
-            return DenseEncoder(section, input_size)
-        case ((sections.ConvolutionalEncoder() | sections.EfficientNetLite0Encoder()), (height, width, _)):
-            return ImageEncoder(section, height, width)
-        case _:
-            raise TypeError(f"an encoder of kind {section.kind} cannot read a source of size {input_size}")
 
 
 def turn_round(width: int, lengths: Tensor) -> Tensor:

@@ -4,10 +4,10 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from seqloom.models import multiplying as module
+from seqloom.models import mixed_precision as module
 from seqloom.models.cells import build_cell, unroll
 from seqloom.models.encoder_decoder import EncoderDecoder
-from seqloom.models.multiplying import BrainMultiplier, Linear, Multiplier, current_multiplier, multiplying
+from seqloom.models.mixed_precision import BrainMultiplier, Linear, Multiplier, current_multiplier, multiplying
 from seqloom.recipe import sections
 
 from .architectures import ARCHITECTURES, Architecture

@@ -8,10 +8,10 @@ from abc import abstractmethod
 import torch
 from torch import Tensor, nn
 
-from seqloom.models.attention import Attention, Carry, Keys, Look, ScoredAttention, masked_softmax
+from seqloom.models.attention.contract import Attention, Carry, Keys, Look, ScoredAttention, masked_softmax
 from seqloom.models.initialisation import start_matrix
 from seqloom.models.memory import Memory
-from seqloom.models.multiplying import Linear
+from seqloom.models.mixed_precision import Linear
 
 
 class LocalAttention(Attention):

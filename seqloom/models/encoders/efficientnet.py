@@ -9,7 +9,7 @@ from typing import Literal
 
 from torch import Tensor, nn
 
-from seqloom.models.pretrained import pretrained_weights
+from seqloom.models.encoders.pretrained import pretrained_weights
 
 Level = Literal["last", "middle"]
 """Which features are asked for: after all blocks and the head, or after the eleventh block."""

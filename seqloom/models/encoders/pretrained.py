@@ -29,7 +29,7 @@ _EPSILON = 1e-3
 
 
 def pretrained_weights() -> dict[str, Tensor]:
-    """All weights by the names that `models.efficientnet.EfficientNetLite0` has for them."""
+    """All weights by the names that `models.encoders.efficientnet.EfficientNetLite0` has for them."""
     converted = cache_folder() / "weights" / f"efficientnet_lite0-{SHA256[:16]}-2.safetensors"
     try:
         kept, _ = read_sealed(converted)

@@ -6,7 +6,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from seqloom.models.multiplying import Multiplier, current_multiplier
+from seqloom.models.mixed_precision import Multiplier, current_multiplier
 
 _CHUNK_NUMBERS = 2**21
 """Logits held at once: 8 MB of float32, which stays close to the processor."""

@@ -3,14 +3,14 @@
 import torch
 from torch import Tensor
 
-from seqloom.models.attention import Attention, Carry, Chance, Keys, Look, ScoredAttention, masked_softmax
+from seqloom.models.attention.contract import Attention, Carry, Chance, Keys, Look, ScoredAttention, masked_softmax
 from seqloom.models.memory import Memory
 
 
 class HardAttention(Attention):
     """In training, positions are drawn by the weights of a score; in evaluation, the most probable one is looked at.
 
-    No gradient flows through a draw: `models.objective` makes a term of the loss from the log-probabilities of what was
+    No gradient flows through a draw: `training.objective` makes a term of the loss from the log-probabilities of what was
     drawn (REINFORCE). soft_share: with this probability a sentence of a training batch is read softly instead, as an average,
     which gives the score gradients of small variance to begin with.
 

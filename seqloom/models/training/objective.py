@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from seqloom.models.decoding import Decoded
+from seqloom.models.decoders import Decoded
 from seqloom.recipe import sections
 
 

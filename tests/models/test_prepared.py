@@ -7,10 +7,10 @@ from torch import Tensor
 
 from seqloom.models.attention import AdditiveAttention
 from seqloom.models.encoder_decoder import EncoderDecoder
-from seqloom.models.inference import ExponentialAttention, PreparedCell, ReadAhead, prepare_model
 from seqloom.models.memory import Memory
+from seqloom.models.prediction.prepared import ExponentialAttention, PreparedCell, ReadAhead, prepare_model
+from seqloom.models.prediction.stepper import TorchStepper, top_of_many
 from seqloom.models.products import BrainProduct, build_product
-from seqloom.models.stepper import TorchStepper, top_of_many
 from seqloom.search.contracts import FloatArray
 from seqloom.symbols import BEGIN, END, SPECIALS, UNKNOWN
 from seqloom.system.cpu import InferencePrecision
@@ -134,13 +134,13 @@ def test_preparing_leaves_the_model_as_it_was() -> None:
 def test_a_long_source_is_read_like_a_short_one(monkeypatch: pytest.MonkeyPatch) -> None:
     stepper = TorchStepper(model_of(BAHDANAU, torch.float32))
     short = read(stepper, BAHDANAU)
-    monkeypatch.setattr("seqloom.models.inference._LONGEST_READ_AHEAD", 1)
+    monkeypatch.setattr("seqloom.models.prediction.prepared._LONGEST_READ_AHEAD", 1)
     np.testing.assert_allclose(read(stepper, BAHDANAU), short, atol=CLOSE)
 
 
 def test_a_large_vocabulary_is_embedded_instead_of_looked_up(monkeypatch: pytest.MonkeyPatch) -> None:
     small = read(TorchStepper(model_of(BAHDANAU, torch.float32)), BAHDANAU)
-    monkeypatch.setattr("seqloom.models.inference._LARGEST_TABLE", 10)
+    monkeypatch.setattr("seqloom.models.prediction.prepared._LARGEST_TABLE", 10)
     np.testing.assert_allclose(read(TorchStepper(model_of(BAHDANAU, torch.float32)), BAHDANAU), small, atol=CLOSE)
 
 

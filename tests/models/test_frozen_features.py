@@ -11,9 +11,9 @@ from PIL import Image
 from seqloom.data.media.files import Media, MediaRoot
 from seqloom.data.media.images import ImagePixels
 from seqloom.errors import DataError
-from seqloom.models.features import frozen_network
-from seqloom.models.frontends import build_frontend
-from seqloom.models.vision import in_a_row
+from seqloom.models.encoders.frontends import build_frontend
+from seqloom.models.encoders.frozen_features import frozen_network
+from seqloom.models.encoders.vision import in_a_row
 from seqloom.recipe.sections import ConvolutionalEncoder, EfficientNetLite0Encoder, ImageSource
 
 SOURCE, PIXELS = ImageSource(size=(64, 96)), ImagePixels(64, 96)

@@ -6,7 +6,6 @@ that attention reads flows back into the cell, the cells run over the whole targ
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import assert_never
 
 import torch
 from torch import Tensor, nn
@@ -21,14 +20,13 @@ from seqloom.models.bridges import (
     build_bridge,
 )
 from seqloom.models.cells import Cell, LstmCell, Weights, build_cell
-from seqloom.models.copying import Copying
-from seqloom.models.decoding import Decoded, Decoder, DecoderState, Output
+from seqloom.models.decoders.contract import Decoded, Decoder, DecoderState, Output
+from seqloom.models.decoders.copying import Copying
 from seqloom.models.dropout import InputDropout, SequenceDropout
 from seqloom.models.embeddings import build_embedding
 from seqloom.models.initialisation import STATE_SCALE
 from seqloom.models.memory import CellState
-from seqloom.models.multiplying import Linear
-from seqloom.models.transformer_decoder import TransformerDecoder
+from seqloom.models.mixed_precision import Linear
 from seqloom.recipe import sections
 from seqloom.symbols import BEGIN, UNKNOWN
 
@@ -258,20 +256,3 @@ def _required(given: Tensor | None) -> Tensor:
     if given is None:
         raise TypeError("the state of a decoder that does not read symbols says what it is given in their place")
     return given
-
-
-def build_decoder(
-    section: sections.Decoder,
-    bridge: sections.Bridge,
-    memory_sizes: MemorySizes,
-    vocabulary_size: int,
-    source_embedding: nn.Embedding | None = None,
-) -> Decoder:
-    """The decoder that a recipe names, over sources of the given memory widths."""
-    match section:
-        case sections.RecurrentDecoder():
-            return RecurrentDecoder(section, bridge, memory_sizes, vocabulary_size, source_embedding)
-        case sections.TransformerDecoder():
-            return TransformerDecoder(section, bridge, memory_sizes, vocabulary_size, source_embedding)
-        case _:
-            assert_never(section)

@@ -2,19 +2,12 @@
 
 from typing import assert_never
 
-from seqloom.models.attention import (
-    AdditiveAttention,
-    Attention,
-    BilinearAttention,
-    ConcatAttention,
-    CoverageAttention,
-    DotAttention,
-    MultiHeadAttention,
-    ProjectedAttention,
-    ScoredAttention,
-)
-from seqloom.models.hard_attention import HardAttention
-from seqloom.models.local_attention import MonotonicAttention, PredictiveAttention
+from seqloom.models.attention.additive import AdditiveAttention, ConcatAttention, CoverageAttention
+from seqloom.models.attention.contract import Attention, ScoredAttention
+from seqloom.models.attention.dot import BilinearAttention, DotAttention, ProjectedAttention
+from seqloom.models.attention.hard import HardAttention
+from seqloom.models.attention.local import MonotonicAttention, PredictiveAttention
+from seqloom.models.attention.multi_head import MultiHeadAttention
 from seqloom.recipe import sections
 
 

@@ -13,13 +13,13 @@ from torch import Tensor, nn
 from seqloom.data.arrays import Padded
 from seqloom.data.preparing.batches import Batch
 from seqloom.data.reading.oracles import Oracle
-from seqloom.models.decoding import Decoded, DecoderState
+from seqloom.models.attention.oracle import Told
+from seqloom.models.decoders import Decoded, DecoderState
 from seqloom.models.encoder_decoder import EncoderDecoder
-from seqloom.models.energies import attention_energies
-from seqloom.models.inference import prepare_model
-from seqloom.models.oracle import Told
+from seqloom.models.prediction.energies import attention_energies
+from seqloom.models.prediction.language import hidden_states, score_stretch, study_stretch
+from seqloom.models.prediction.prepared import prepare_model
 from seqloom.models.products import build_product
-from seqloom.models.stretches import hidden_states, score_stretch, study_stretch
 from seqloom.results.language import Studied
 from seqloom.search.contracts import FloatArray, IntArray, State
 from seqloom.symbols import BEGIN, SPECIALS, UNKNOWN

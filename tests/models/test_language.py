@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-import seqloom.models.stretches as module
-from seqloom.models.stepper import TorchStepper
+import seqloom.models.prediction.language as module
+from seqloom.models.prediction.stepper import TorchStepper
 from seqloom.search.contracts import FloatArray, IntArray, State
 from seqloom.symbols import BEGIN
 

@@ -1,0 +1,30 @@
+"""Attention: where a decoder looks in its sources, and what it finds there. One module per family of kinds."""
+
+from seqloom.models.attention.additive import AdditiveAttention, ConcatAttention, CoverageAttention
+from seqloom.models.attention.building import build_attention
+from seqloom.models.attention.contract import Attention, Carry, Chance, Keys, Look, Read, ScoredAttention, masked_softmax
+from seqloom.models.attention.dot import BilinearAttention, DotAttention, ProjectedAttention
+from seqloom.models.attention.hard import HardAttention
+from seqloom.models.attention.local import LocalAttention
+from seqloom.models.attention.multi_head import MultiHeadAttention
+
+__all__ = [
+    "AdditiveAttention",
+    "Attention",
+    "BilinearAttention",
+    "Carry",
+    "Chance",
+    "ConcatAttention",
+    "CoverageAttention",
+    "DotAttention",
+    "HardAttention",
+    "Keys",
+    "LocalAttention",
+    "Look",
+    "MultiHeadAttention",
+    "ProjectedAttention",
+    "Read",
+    "ScoredAttention",
+    "build_attention",
+    "masked_softmax",
+]

@@ -1,0 +1,78 @@
+"""Scores that are dot products (A4, A6): of state and query as they are, through a matrix, or through layers of each."""
+
+import math
+
+from torch import Tensor, nn
+
+from seqloom.models.attention.contract import Keys, ScoredAttention
+from seqloom.models.memory import Memory
+from seqloom.models.mixed_precision import Linear
+
+
+class DotAttention(ScoredAttention):
+    """A4: `s^T h_j`, optionally divided by the square root of the width."""
+
+    def __init__(self, size: int, *, scaled: bool) -> None:
+        super().__init__()
+        self.context_size = size
+        self.scale = 1.0 / math.sqrt(size) if scaled else 1.0
+
+    def prepare(self, memory: Memory) -> Keys:
+        """The states are the keys."""
+        return Keys(memory.states, memory.states, memory.mask)
+
+    def scores(self, query: Tensor, keys: Keys) -> Tensor:
+        """Dot products."""
+        return (self.scale * query @ keys.keys.transpose(1, 2))[:, None]
+
+
+class BilinearAttention(ScoredAttention):
+    """A4: `s^T W h_j`; `W h_j` is prepared once."""
+
+    def __init__(self, query_size: int, memory_size: int) -> None:
+        super().__init__()
+        self.context_size = memory_size
+        self.matrix = Linear(memory_size, query_size, bias=False)
+
+    def prepare(self, memory: Memory) -> Keys:
+        """Keys `W h_j`."""
+        return Keys(self.matrix(memory.states), memory.states, memory.mask)
+
+    def scores(self, query: Tensor, keys: Keys) -> Tensor:
+        """Dot products with the prepared keys."""
+        return (query @ keys.keys.transpose(1, 2))[:, None]
+
+
+SQUASHING: dict[str, type[nn.Module]] = {"tanh": nn.Tanh, "logistic": nn.Sigmoid, "relu": nn.ReLU, "none": nn.Identity}
+"""The functions that may follow a layer of keys or queries, by the recipe's words."""
+
+
+class ProjectedAttention(ScoredAttention):
+    """A6: `k_j^T q` of keys `k_j = sigma(W_k h_j)` and queries `q = sigma(W_q s)`, one such layer or several, no bias.
+
+    size: the width of keys and queries; squashing: a word of `SQUASHING`; scaled: divide by the square root of the width.
+    """
+
+    def __init__(self, query_size: int, memory_size: int, size: int, *, layers: int, squashing: str, scaled: bool) -> None:
+        super().__init__()
+        self.context_size = memory_size
+        self.scale = 1.0 / math.sqrt(size) if scaled else 1.0
+        self.squashing = squashing
+        self.to_query = _squashing_layers(query_size, size, layers, squashing)
+        self.to_key = _squashing_layers(memory_size, size, layers, squashing)
+
+    def prepare(self, memory: Memory) -> Keys:
+        """Learned keys; the states themselves are averaged."""
+        return Keys(self.to_key(memory.states), memory.states, memory.mask)
+
+    def scores(self, query: Tensor, keys: Keys) -> Tensor:
+        """Dot products of learned queries with the prepared keys."""
+        queries: Tensor = self.to_query(query)
+        return (self.scale * queries @ keys.keys.transpose(1, 2))[:, None]
+
+
+def _squashing_layers(input_size: int, size: int, layers: int, squashing: str) -> nn.Sequential:
+    parts: list[nn.Module] = []
+    for index in range(layers):
+        parts += [Linear(input_size if index == 0 else size, size, bias=False), SQUASHING[squashing]()]
+    return nn.Sequential(*parts)

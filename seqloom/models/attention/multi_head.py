@@ -1,0 +1,63 @@
+"""Several heads side by side (A9): the attention of transformers, and a kind of its own for recurrent decoders."""
+
+import math
+
+import torch
+from torch import Tensor
+from torch.nn.functional import scaled_dot_product_attention
+
+from seqloom.models.attention.contract import Keys, ScoredAttention
+from seqloom.models.memory import Memory
+from seqloom.models.mixed_precision import Linear
+
+
+class MultiHeadAttention(ScoredAttention):
+    """A9: H scaled dot products side by side, on learned keys, queries and values; equals torch.nn.MultiheadAttention."""
+
+    def __init__(self, query_size: int, memory_size: int, *, heads: int, size: int) -> None:
+        super().__init__()
+        self.context_size = size
+        self.heads = heads
+        self.to_query = Linear(query_size, size)
+        self.to_key = Linear(memory_size, size)
+        self.to_value = Linear(memory_size, size)
+        self.to_context = Linear(size, size)
+
+    def prepare(self, memory: Memory) -> Keys:
+        """Learned keys and values."""
+        return Keys(*self.remember(memory.states), memory.mask)
+
+    def remember(self, states: Tensor) -> tuple[Tensor, Tensor]:
+        """Keys and values of states [..., D]."""
+        return self.to_key(states), self.to_value(states)
+
+    def scores(self, query: Tensor, keys: Keys) -> Tensor:
+        """Scaled dot products per head."""
+        queries = self._split(self.to_query(query))  # [B, H, Q, D/H]
+        return queries @ self._split(keys.keys).transpose(2, 3) / math.sqrt(queries.shape[-1])
+
+    def context(self, weights: Tensor, keys: Keys) -> Tensor:
+        """Each head averages its own share of the values; one matrix joins them."""
+        return self._join(weights @ self._split(keys.values))
+
+    def read_unseen(self, query: Tensor, keys: Tensor, values: Tensor, *, seen: Tensor | None, causal: bool = False) -> Tensor:
+        """The context alone [B, Q, C], by torch's fused kernel: nobody is told where the queries looked.
+
+        keys, values [B, S, D]; seen: which positions are, in a shape that fits [B, H, Q, S], None for all; causal: query t sees
+        the positions up to t.
+        """
+        mask = None
+        if seen is not None:  # finite, and zeros afterwards, as in `masked_softmax`
+            mask = query.new_zeros(seen.shape).masked_fill(~seen, torch.finfo(query.dtype).min)
+        heads = scaled_dot_product_attention(
+            self._split(self.to_query(query)), self._split(keys), self._split(values), attn_mask=mask, is_causal=causal
+        )
+        return self._join(heads if seen is None else heads.masked_fill(~seen.any(dim=-1, keepdim=True), 0.0))
+
+    def _join(self, heads: Tensor) -> Tensor:
+        """The heads' own contexts [B, H, Q, D/H] as one [B, Q, C]."""
+        joined: Tensor = self.to_context(heads.transpose(1, 2).flatten(2))
+        return joined
+
+    def _split(self, joined: Tensor) -> Tensor:
+        return joined.view(*joined.shape[:-1], self.heads, -1).transpose(1, 2)

@@ -1,0 +1,9 @@
+"""Encoders: each reads one source into a Memory."""
+
+from seqloom.models.encoders.building import Encoder, build_encoder
+from seqloom.models.encoders.dense import DenseEncoder
+from seqloom.models.encoders.text import TextEncoder
+from seqloom.models.encoders.transformer import TransformerEncoder
+from seqloom.models.encoders.vision import ImageEncoder
+
+__all__ = ["DenseEncoder", "Encoder", "ImageEncoder", "TextEncoder", "TransformerEncoder", "build_encoder"]

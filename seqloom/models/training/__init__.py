@@ -1,0 +1,1 @@
+"""What models are in training only: what is left out at random, and what is minimised."""
