@@ -47,6 +47,7 @@ def train(
     validation: "str | Path | None" = None,
     test: "str | Path | None" = None,
     columns: "str | Mapping[str, int | str] | None" = None,
+    format: str | None = None,
     images: "str | Path | None" = None,
     settings: "Mapping[str, Any] | None" = None,
     minutes: float | None = None,
@@ -58,10 +59,10 @@ def train(
     recipe: a YAML file, the name of a recipe that comes with seqloom, a mapping or a Recipe. pairs: a table of sources and
     targets, or several; without a recipe, settings are chosen that fit it. text: plain text, for a language model.
     validation, test: files to judge by; by default some of the data is held out. columns: which column is what, as in
-    {"source": 2, "target": 1}. images: where the names of image files begin. settings: changes to the recipe, as in
-    {"training.epochs": 5}. minutes: train so long, with as many updates as fit. seeds: train so many models, which differ in
-    their seed, into numbered folders below `out`; `load(out)` lets them vote. start: a run whose weights to start with, and
-    whose recipe to take if none is given.
+    {"source": 2, "target": 1}. format: of the files, if their endings do not tell (tsv, csv, jsonl, parquet, cmudict). images:
+    where the names of image files begin. settings: changes to the recipe, as in {"training.epochs": 5}. minutes: train so
+    long, with as many updates as fit. seeds: train so many models, which differ in their seed, into numbered folders below
+    `out`; `load(out)` lets them vote. start: a run whose weights to start with, and whose recipe to take if none is given.
     """
     from seqloom.api import train as train_asked
 
@@ -73,6 +74,7 @@ def train(
         validation=validation,
         test=test,
         columns=columns,
+        format=format,
         images=images,
         settings=settings,
         minutes=minutes,

@@ -28,6 +28,7 @@ def train(
     validation: PathText | None,
     test: PathText | None,
     columns: str | Mapping[str, int | str] | None,
+    format: str | None,
     images: PathText | None,
     settings: Mapping[str, Any] | None,
     minutes: float | None,
@@ -50,13 +51,14 @@ def train(
                 validation=_path(validation),
                 test=_path(test),
                 columns=_columns(columns),
+                format=format,
                 images=_path(images),
                 settings=_settings(settings),
                 start=None if start is None else Path(start),
                 begun=Path(out) if seeds is None else Path(out) / "1",
             )
         )
-    elif any(one is not None for one in (pairs, text, validation, test, columns, images, settings)):
+    elif any(one is not None for one in (pairs, text, validation, test, columns, format, images, settings)):
         raise UsageError("train: a recipe that is given as Python data names its own files and settings. Put them there")
     if not isinstance(chosen, Recipe | Mapping):
         raise UsageError(f"train: expected a recipe's file, its name, a mapping or a Recipe, found {type(recipe).__name__}")

@@ -23,9 +23,6 @@ LONG_MODULES = {
 
 LONGEST_FUNCTION = 40
 LONG_FUNCTIONS = {
-    "seqloom/cli/evaluate.py evaluate": "measures and prints; the table is to become a function of its own",
-    "seqloom/cli/predict.py predict": "opens what was named, predicts, and writes in three forms; to be parted",
-    "seqloom/cli/train.py train": "which options go together, and what is printed in the end; to be parted",
     "seqloom/suggest/image_defaults.py recipe_for_images": "one recipe, written out as data",
     "seqloom/training/loop.py fit": "the training loop, to be read from top to bottom",
 }

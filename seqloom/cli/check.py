@@ -4,7 +4,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from seqloom.cli.options import ColumnsOption, ImagesOption, Json, open_console, parse_files, print_json, recognised
+from seqloom.cli.options import (
+    ColumnsOption,
+    FormatOption,
+    ImagesOption,
+    Json,
+    open_console,
+    parse_files,
+    parse_format,
+    print_json,
+    recognised,
+)
 from seqloom.errors import UsageError
 from seqloom.system.terminals import visible
 from seqloom.wording import counted
@@ -36,6 +46,7 @@ def check(
         str | None, typer.Option("--test", metavar="FILE", help="A file of test pairs, or SOURCES,TARGETS.")
     ] = None,
     columns: ColumnsOption = None,
+    format: FormatOption = None,
     images: ImagesOption = None,
     json: Json = False,
 ) -> None:
@@ -44,6 +55,7 @@ def check(
     Examples:
         seqloom check train.tsv --validation dev.tsv --test test.tsv --columns source=2,target=1
         seqloom check --source train.de --target train.en --test test.de,test.en
+        seqloom check words.lst --format tsv
         seqloom check captions.tsv --images photos.zip
         seqloom check recipe.yaml --json
 
@@ -55,20 +67,17 @@ def check(
     if bool(files) == bool(source or target) or bool(source) != bool(target):
         raise UsageError("check: give files of pairs, or both --source and --target. See: seqloom check --help")
     if files and len(files) == 1 and files[0].endswith((".yaml", ".yml")):
-        if validation or test or columns or images:
-            raise UsageError(
-                f"check: {files[0]} is a recipe, which says itself what --validation, --test, --columns and --images say"
-            )
+        if validation or test or columns or format or images:
+            raise UsageError(f"check: {files[0]} is a recipe, which says itself what other options say. Leave them out")
         diagnosis, taken = _of_recipe(files[0]), dict[str, object]()
     else:
         train: Files = Aligned(source=tuple(source), target=tuple(target)) if source and target else tuple(files or ())
         splits: dict[str, Files] = {"train": train}
         splits |= {name: parse_files(file) for name, file in (("validation", validation), ("test", test)) if file}
-        table = recognised(train, columns, images)
+        table = recognised(train, columns, images, parse_format(format))
         taken = {"columns": table.as_json()}
-        diagnosis = examine(
-            splits, columns=table.columns, sources=table.sources, further=_picture_checks(table.sources, sized=False)
-        )
+        pictures = _picture_checks(table.sources, sized=False)
+        diagnosis = examine(splits, format=table.format, columns=table.columns, sources=table.sources, further=pictures)
     if json:
         print_json({**diagnosis.as_json(), **taken})
     else:

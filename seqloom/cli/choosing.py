@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from seqloom.cli.options import parse_files, recognised
+from seqloom.cli.options import parse_files, parse_format, recognised
 from seqloom.errors import UsageError
 from seqloom.system.files import Found, found_at
 
@@ -27,6 +27,7 @@ class Asked:
     validation: str | None = None
     test: str | None = None
     columns: str | None = None
+    format: str | None = None
     images: str | None = None
     settings: tuple[str, ...] = ()
     start: Path | None = None
@@ -95,6 +96,8 @@ def _require_own_options(asked: Asked) -> None:
         raise UsageError("train: --lines and --vocabulary go with --text; a recipe says it in `data`")
     if asked.text and asked.columns is not None:
         raise UsageError("train: --columns goes with --pairs; plain text has no columns")
+    if asked.format is not None and (asked.text or asked.files is None):
+        raise UsageError("train: --format goes with --pairs; text is read as it is, and a recipe says it as data.format")
     if asked.files is not None or asked.text:
         return
     if asked.images is not None:
@@ -175,11 +178,12 @@ def _for_pairs(asked: Asked, files: "Files") -> "Recipe":
             test=asked.test,
             columns=asked.columns,
             images=asked.images,
+            format=parse_format(asked.format),
             settings=asked.settings,
         )
     validation = parse_files(asked.validation) if asked.validation else None
     test = parse_files(asked.test) if asked.test else None
-    table = recognised(files, asked.columns, asked.images)
+    table = recognised(files, asked.columns, asked.images, parse_format(asked.format))
     if table.has_images:
         return recipe_for_images(files, table, validation=validation, test=test, overrides=asked.settings)
     return recipe_for(files, table, validation=validation, test=test, overrides=asked.settings)

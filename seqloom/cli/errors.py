@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from seqloom.cli.judging import ReferencesOption, judged_examples
+from seqloom.cli.judging import JudgedPlaces, ReferencesOption, judged_examples, runs_and_file
 from seqloom.cli.options import (
     BatchSize,
     BeamWidth,
@@ -16,7 +16,6 @@ from seqloom.cli.options import (
     open_predictor,
     print_json,
     progress_bar,
-    split_places,
 )
 from seqloom.errors import UsageError
 from seqloom.system.terminals import visible
@@ -33,14 +32,7 @@ _MOST_CONFUSIONS = 15
 
 
 def errors(
-    places: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="RUN... [FILE]",
-            help="One run, or several as an ensemble; then a file of pairs, or SOURCES,TARGETS; "
-            "without one, the test split of the (first) run's recipe.",
-        ),
-    ],
+    places: JudgedPlaces,
     columns: ColumnsOption = None,
     format: FormatOption = None,
     beam: BeamWidth = None,
@@ -64,26 +56,20 @@ def errors(
     the most edits for their length first, and of these the ones that the model was surest of.
     """
     from seqloom.cli.searching import choose_search
-    from seqloom.cli.texts import is_text_run
     from seqloom.evaluation.error_analysis import diagnose
 
-    runs, files = split_places(places)
-    if len(files) > 1:
-        raise UsageError(f"errors: expected one file of pairs, found {len(files)}. Put them together, or run it for each")
-    for run in runs:
-        if is_text_run(run):
-            raise UsageError(f"{run}: is a language model, which has no outputs to compare. Use: seqloom score {run} FILE")
+    runs, file = runs_and_file("errors", places)
     if out is not None and out.suffix.lower() not in (".html", ".htm"):
         raise UsageError(f"--out: expected a file that ends in .html, got {str(out)!r}. Use --json for other programs")
     predictor = open_predictor(runs)
     search = choose_search(predictor.recipe.search, beam={"width": beam})
-    examples = judged_examples(predictor, files[0] if files else None, columns, format, references)
+    examples = judged_examples(predictor, file, columns, format, references)
     with progress_bar("decoding", len(examples)) as advance:
         stream = predictor.predict_stream(examples, search=search, batch_size=batch_size, progress=advance)
         predictions = [one.without_alignment() for one in stream]  # all maps would fill the memory
     with progress_bar("counting training examples", None) as advance:
         mistakes = diagnose(predictor, examples, predictions, worst=worst, progress=advance)
-    on = f"{len(examples):,} examples of {files[0] if files else 'the test split'}, search: {search.kind}"
+    on = f"{len(examples):,} examples of {file or 'the test split'}, search: {search.kind}"
     if out is not None:
         worst_ones = predictor.predict([examples[one.number] for one in mistakes.worst], search=search)
         _write_page(out, f"Errors of {' and '.join(Path(run).name for run in runs)}", on, mistakes, worst_ones)

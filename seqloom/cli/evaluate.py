@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from seqloom.cli.judging import ReferencesOption, judged_examples
+from seqloom.cli.judging import JudgedPlaces, ReferencesOption, judged_examples, runs_and_file
 from seqloom.cli.options import (
     BatchSize,
     BeamWidth,
@@ -21,7 +21,6 @@ from seqloom.cli.options import (
     open_predictor,
     print_json,
     progress_bar,
-    split_places,
 )
 from seqloom.cli.unknown import UnknownSymbols
 from seqloom.errors import UsageError
@@ -30,6 +29,7 @@ from seqloom.system.terminals import visible
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from seqloom.metrics import Evaluation
     from seqloom.results.confusion import Classes
 
 MetricsOption = Annotated[
@@ -41,14 +41,7 @@ MetricsOption = Annotated[
 
 
 def evaluate(
-    places: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="RUN... [FILE]",
-            help="One run, or several as an ensemble; then a file of pairs, or SOURCES,TARGETS; "
-            "without one, the test split of the (first) run's recipe.",
-        ),
-    ],
+    places: JudgedPlaces,
     columns: ColumnsOption = None,
     format: FormatOption = None,
     beam: BeamWidth = None,
@@ -80,19 +73,13 @@ def evaluate(
     the accuracy; a table says which classes are found and which are confused.
     """
     from seqloom.cli.searching import choose_search
-    from seqloom.cli.texts import is_text_run
     from seqloom.metrics import evaluate as measure
 
-    runs, files = split_places(places)
-    if len(files) > 1:
-        raise UsageError(f"evaluate: expected one file of pairs, found {len(files)}. Put them together, or run it for each")
-    for run in runs:
-        if is_text_run(run):
-            raise UsageError(f"{run}: is a language model, which has no outputs to compare. Use: seqloom score {run} FILE")
+    runs, file = runs_and_file("evaluate", places)
     names = parse_metrics(metrics)
     predictor = open_predictor(runs, fuse, weight, precision=precision, shortlist=shortlist, maximum_input=maximum_input)
     search = choose_search(predictor.recipe.search, beam={"width": beam})
-    examples = judged_examples(predictor, files[0] if files else None, columns, format, references)
+    examples = judged_examples(predictor, file, columns, format, references)
     with progress_bar("evaluating", len(examples)) as advance:
         # In a stream, and without where the model looked: of long texts that would fill the memory.
         unknown, predictions = UnknownSymbols(), []
@@ -108,7 +95,11 @@ def evaluate(
         several = {"references": texts} if texts > len(items) else {}
         print_json({**evaluation.as_json(), **several, **unknown.as_json(), **fusion})
         return
+    _print_evaluation(open_console(), evaluation, len(items), texts)
 
+
+def _print_evaluation(console: "Console", evaluation: "Evaluation", items: int, texts: int) -> None:
+    """The table by lengths, how each number was computed, and classes. texts: how many references the items have in all."""
     from rich.table import Table
 
     table = Table(box=None, padding=(0, 2, 0, 0))
@@ -121,10 +112,9 @@ def evaluate(
         table.add_column(f"{lengths}\n({bucket['count']:,.0f})", justify="right")
     for name in evaluation.telling:
         table.add_row(name, *(f"{values[name]:.2f}" for values in (evaluation.metrics, *groups)))
-    console = open_console()
     console.print(table)
     notes = [
-        *([("references", f"{texts:,} for {len(items):,} sources; any of them is right")] if texts > len(items) else []),
+        *([("references", f"{texts:,} for {items:,} sources; any of them is right")] if texts > items else []),
         *((name, evaluation.signatures[name]) for name in evaluation.telling),
         *((several, f"not shown: {reason}") for several, reason in evaluation.unsaid.items()),
         *((name, f"not computed: {reason}") for name, reason in evaluation.absent.items()),

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from seqloom.cli.options import parse_files, parse_format, with_columns
+from seqloom.cli.options import parse_files, parse_format, split_places, with_columns
 from seqloom.errors import DataError, UsageError
 
 if TYPE_CHECKING:
@@ -12,6 +12,14 @@ if TYPE_CHECKING:
     from seqloom.data.reading.formats import Format
     from seqloom.prediction.predictor import Predictor
 
+JudgedPlaces = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="RUN... [FILE]",
+        help="One run, or several as an ensemble; then a file of pairs, or SOURCES,TARGETS; "
+        "without one, the test split of the (first) run's recipe.",
+    ),
+]
 ReferencesOption = Annotated[
     str | None,
     typer.Option(
@@ -28,6 +36,19 @@ def parse_references(text: str | None) -> bool | None:
     if text not in (None, "single", "grouped"):
         raise UsageError(f"--references: expected single or grouped, got {text!r}")
     return None if text is None else text == "grouped"
+
+
+def runs_and_file(command: str, places: list[str]) -> tuple[list[str], str | None]:
+    """The runs and the one file of pairs, if any, that were named; refuses language models, which have no outputs to judge."""
+    from seqloom.cli.texts import is_text_run
+
+    runs, files = split_places(places)
+    if len(files) > 1:
+        raise UsageError(f"{command}: expected one file of pairs, found {len(files)}. Put them together, or run it for each")
+    for run in runs:
+        if is_text_run(run):
+            raise UsageError(f"{run}: is a language model, which has no outputs to compare. Use: seqloom score {run} FILE")
+    return runs, files[0] if files else None
 
 
 def given_examples(

@@ -201,14 +201,14 @@ ImagesOption = Annotated[
 ]
 
 
-def recognised(files: "Files", columns: str | None, images: str | None) -> "Recognised":
+def recognised(files: "Files", columns: str | None, images: str | None, format: "Format" = "auto") -> "Recognised":
     """What the columns of files hold that come without a recipe, and that a command line may say more about.
 
     Standard error says which were taken and why, where there was a choice.
     """
     from seqloom.suggest.recognition import recognise
 
-    found = recognise(files, {} if columns is None else _column_parts(columns, None), root=images)
+    found = recognise(files, {} if columns is None else _column_parts(columns, None), root=images, format=format)
     if found.said:
         typer.echo(f"seqloom: {found.said}", err=True)
     return found

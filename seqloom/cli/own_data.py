@@ -8,6 +8,7 @@ from seqloom.cli.options import parse_files, recognised, with_columns
 from seqloom.errors import UsageError
 
 if TYPE_CHECKING:
+    from seqloom.data.reading.formats import Format
     from seqloom.recipe import Recipe
     from seqloom.recipe.sections import Data, Files
 
@@ -23,6 +24,7 @@ def with_pairs(
     test: str | None,
     columns: str | None,
     images: str | None,
+    format: "Format",
     settings: Sequence[str],
 ) -> "Recipe":
     """The recipe with these pairs in place of its own data; what is not named is held out of them."""
@@ -34,6 +36,8 @@ def with_pairs(
     data = recipe.data
     if data.builtin is not None and not all(isinstance(one, TextSource) for one in data.sources.values()):
         raise UsageError(f"this recipe is made for the built-in task {data.builtin} and its pictures. Use another one")
+    if format != "auto":
+        data = data.model_copy(update={"format": format})
     data = _placed(data, train, columns, images)
     examples = read_examples(train, format=data.format, columns=data.columns, sources=data.sources)
     return _on(recipe, data, train, sum(1 for _ in islice(examples, _ENOUGH)), validation, test, settings)
@@ -74,7 +78,7 @@ def _placed(data: "Data", train: "Files", columns: str | None, images: str | Non
         )
     if not data.file_sources and (columns is not None or not is_lone(data.sources)):
         return with_columns(data, columns)
-    table = recognised(train, columns, images)
+    table = recognised(train, columns, images, data.format)
     if list(table.sources) != list(data.sources):
         wanted = ",".join(f"{name}={number}" for number, name in enumerate((*data.sources, "target"), start=1))
         raise UsageError(

@@ -169,31 +169,43 @@ def predict(
         },
     )
     data, given = predictor.recipe.data, rest or ["-"]
-    texts = typed_texts(data, given, columns or format)
-    examples = _with_features(texts if texts is not None else _examples(data, given, columns, format), feature)
-    entries = None if oracle is None else read_oracle(oracle)
-    with progress_bar("predicting", None) as advance, _attention_file(attention) as kept:
-        wishes: dict[str, Any] = {
-            "search": search,
-            "nbest": most,
-            "prefix": prefix,
-            "batch_size": batch_size,
-            "progress": advance,
-            "oracle": entries,
-            "oracle_unit": oracle_unit.value,
-        }
-        if given == ["-"] and sys.stdin.isatty():  # a person waits for each answer
-            wishes["at_once"] = 1
-        unknown, beside = UnknownSymbols(), columns is None and _first_line_tells(predictor.recipe.data, given, format)
-        for number, prediction in enumerate(predictor.predict_stream(examples, **wishes)):
+    examples = _with_features(_asked_for(data, given, columns, format), feature)
+    waited_for = given == ["-"] and sys.stdin.isatty()  # a person waits for each answer
+    beside = columns is None and _first_line_tells(data, given, format)
+    with progress_bar("predicting", None) as advance:
+        predictions = predictor.predict_stream(
+            examples,
+            search=search,
+            nbest=most,
+            prefix=prefix,
+            batch_size=batch_size,
+            at_once=1 if waited_for else None,
+            progress=advance,
+            oracle=None if oracle is None else read_oracle(oracle),
+            oracle_unit=oracle_unit.value,
+        )
+        _write_all(predictions, most, attention, beside=beside, json=json)
+
+
+def _write_all(predictions: "Iterator[Prediction]", nbest: int, attention: Path | None, *, beside: bool, json: bool) -> None:
+    """Print every prediction when it is there, as text or as JSON, and keep its attention; then say what was not known."""
+    unknown = UnknownSymbols()
+    with _attention_file(attention) as kept:
+        for number, prediction in enumerate(predictions):
             if json:
                 print_json(prediction.as_json())
             else:
-                _print(prediction, number, most, beside=beside)
+                _print(prediction, number, nbest, beside=beside)
             unknown.see(prediction)
             if kept is not None:
                 kept.add(number, prediction)
     unknown.say()
+
+
+def _asked_for(data: "Data", given: list[str], columns: str | None, format: str | None) -> "Iterator[Example]":
+    """The texts that were typed, or what the files that were named hold."""
+    texts = typed_texts(data, given, columns or format)
+    return texts if texts is not None else _examples(data, given, columns, format)
 
 
 def _with_features(examples: "Iterator[Example]", features: list[str] | None) -> "Iterator[Example]":

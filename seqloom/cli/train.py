@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from seqloom.cli.choosing import Asked, choose_recipe
-from seqloom.cli.options import ColumnsOption, ImagesOption, Json, next_commands, print_json, require_torch
+from seqloom.cli.options import ColumnsOption, FormatOption, ImagesOption, Json, next_commands, print_json, require_torch
 
 if TYPE_CHECKING:
     from seqloom.recipe import Recipe
+    from seqloom.training.display import Display
     from seqloom.training.session import Outcome
 
 
@@ -49,6 +50,7 @@ def train(
         typer.Option("--test", metavar="FILE", help="A file of test pairs, or SOURCES,TARGETS; by default some of the data."),
     ] = None,
     columns: ColumnsOption = None,
+    format: FormatOption = None,
     images: ImagesOption = None,
     settings: Annotated[
         list[str] | None,
@@ -74,6 +76,7 @@ def train(
         seqloom train dates --out runs/dates
         seqloom train recipe.yaml --set training.epochs=20 --out runs/mine
         seqloom train --pairs words.tsv --columns source=2,target=1 --out runs/words
+        seqloom train --pairs words.lst --format tsv --out runs/words
         seqloom train transliteration --pairs words.tsv --out runs/words
         seqloom train --source a.de --target a.en --validation b.de,b.en --out runs/de-en
         seqloom train --pairs claims.tsv --columns premise=2,hypothesis=3,target=4 --out runs/claims
@@ -93,51 +96,63 @@ def train(
     the folder above them.
     """
     require_torch("Training")
-    chosen = choose_recipe(
-        Asked(
-            recipe=recipe,
-            pairs=tuple(pairs or ()),
-            source=tuple(source or ()),
-            target=tuple(target or ()),
-            text=tuple(text or ()),
-            lines=lines,
-            vocabulary=vocabulary,
-            validation=validation,
-            test=test,
-            columns=columns,
-            images=images,
-            settings=tuple(settings or ()),
-            start=start,
-            begun=out if seeds is None else out / "1",
-        )
+    asked = Asked(
+        recipe=recipe,
+        pairs=tuple(pairs or ()),
+        source=tuple(source or ()),
+        target=tuple(target or ()),
+        text=tuple(text or ()),
+        lines=lines,
+        vocabulary=vocabulary,
+        validation=validation,
+        test=test,
+        columns=columns,
+        format=format,
+        images=images,
+        settings=tuple(settings or ()),
+        start=start,
+        begun=out if seeds is None else out / "1",
     )
+    chosen = choose_recipe(asked)
 
-    from seqloom.suggest.reasons import reasons
     from seqloom.training.display import open_display
+
+    display = open_display()
+    outcome = _trained(chosen, asked, out, display, minutes=minutes, seeds=seeds)
+    if json:
+        print_json(_as_json(outcome))
+    display.say(_what_is_next(chosen, outcome))
+    if not outcome.finished:
+        raise typer.Exit(130)
+
+
+def _trained(
+    recipe: "Recipe", asked: Asked, out: Path, display: "Display", *, minutes: float | None, seeds: int | None
+) -> "Outcome":
+    """Train, after saying what was chosen if nobody named a recipe."""
+    from seqloom.suggest.reasons import reasons
     from seqloom.training.session import train as train_recipe
     from seqloom.training.starting import StartingRun
 
-    display = open_display()
     try:
-        if recipe is None and start is None:
-            display.say(f"chosen for this data: {reasons(chosen, timed=minutes is not None)}")
-        wish = StartingRun(start, keeps_vocabularies=recipe is None) if start is not None else None
-        outcome = train_recipe(chosen, out, display=display, minutes=minutes, seeds=seeds, start=wish)
+        if asked.recipe is None and asked.start is None:
+            display.say(f"chosen for this data: {reasons(recipe, timed=minutes is not None)}")
+        wish = None if asked.start is None else StartingRun(asked.start, keeps_vocabularies=asked.recipe is None)
+        return train_recipe(recipe, out, display=display, minutes=minutes, seeds=seeds, start=wish)
     finally:
         display.closed()
-    if json:
-        print_json(_as_json(outcome))
-    if not outcome.finished:
+
+
+def _what_is_next(recipe: "Recipe", outcome: "Outcome") -> str:
+    """What came of it, and commands to try."""
+    if outcome.finished:
+        said = f"done: {outcome.path}, best {outcome.metric} {outcome.best:.4g}, {outcome.seconds:.0f} s of training. Next:"
+        commands = _next_commands(recipe, outcome)
+    else:
         last = outcome.members[-1] if outcome.members else outcome
-        display.say(
-            f"stopped at step {last.step:,}; everything is saved. Go on with the same command, or try what there is:\n"
-            + next_commands(_next_commands(chosen, last)[:1])
-        )
-        raise typer.Exit(130)
-    display.say(
-        f"done: {outcome.path}, best {outcome.metric} {outcome.best:.4g}, {outcome.seconds:.0f} s of training. Next:\n"
-        + next_commands(_next_commands(chosen, outcome))
-    )
+        said = f"stopped at step {last.step:,}; everything is saved. Go on with the same command, or try what there is:"
+        commands = _next_commands(recipe, last)[:1]
+    return f"{said}\n{next_commands(commands)}"
 
 
 def _as_json(outcome: "Outcome") -> dict[str, object]:

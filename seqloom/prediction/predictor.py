@@ -269,7 +269,7 @@ class Predictor:
         return Beam.like(self.recipe.search, width=beam)
 
     def predict_stream(
-        self, inputs: Iterable[Input], *, oracle: Iterable[Told] | None = None, at_once: int = _CHUNK, **wishes: Any
+        self, inputs: Iterable[Input], *, oracle: Iterable[Told] | None = None, at_once: int | None = None, **wishes: Any
     ) -> Iterator[DrawnPrediction]:
         """Predictions for a stream of any length, in order, taking the wishes that `predict` takes.
 
@@ -277,7 +277,7 @@ class Predictor:
         """
         remaining, entries = iter(inputs), None if oracle is None else iter(oracle)
         first = 0
-        while chunk := _chunk(remaining, at_once):
+        while chunk := _chunk(remaining, at_once or _CHUNK):
             told = None if entries is None else list(itertools.islice(entries, len(chunk)))
             if told is not None and len(told) < len(chunk):
                 raise DataError(

@@ -86,6 +86,7 @@ def recipe_for(
     body: dict[str, Any] = {
         "data": {
             "train": train if isinstance(train, Aligned) else list([train] if isinstance(train, str) else train),
+            "format": table.format,
             "columns": table.columns.model_dump(),
             **_symbols(table, sources, {"kind": "whole"} if table.classes else _vocabulary(target, pairs)),
             "split": {"validation": share, "test": share},
@@ -118,7 +119,7 @@ def require_some(table: Recognised, files: Files) -> None:
 
 def _raise_what_is_wrong(table: Recognised, files: Files) -> None:
     """Where no row is complete, the first one says what it lacks."""
-    for _ in read_examples(files, columns=table.columns, sources=table.sources):
+    for _ in read_examples(files, format=table.format, columns=table.columns, sources=table.sources):
         return
 
 

@@ -60,6 +60,7 @@ def recipe_for_images(
     body: dict[str, Any] = {
         "data": {
             "train": train,
+            "format": table.format,
             "columns": table.columns.model_dump(),
             "sources": sources,
             "vocabularies": {"target": symbols},

@@ -187,7 +187,7 @@ def _files_of(files: Files) -> tuple[str, ...]:
 def _text_files(files: Files, format: Format) -> Iterator[str]:
     """List the files made of lines; pipes are left out, since they cannot be read twice."""
     for file in _files_of(files):
-        kind = "text" if isinstance(files, Aligned) else format_of(file) if format == "auto" else format
+        kind = "text" if isinstance(files, Aligned) else format_of(file, format)
         if kind != "parquet" and found_at(file) is Found.FILE:
             yield file
 

@@ -81,7 +81,7 @@ def _stream(files: Files, format: Format, form: Form, report: Report) -> Iterato
         )
     for name in names:
         require_file(name)
-    kinds = [format_of(name) if format == "auto" else format for name in names]
+    kinds = [format_of(name, format) for name in names]
     pairs = zip(names, kinds, strict=True)
     return chain.from_iterable(read_file(name, kind, form, report) for name, kind in pairs)
 
@@ -91,14 +91,14 @@ def paths_of(files: str | tuple[str, ...]) -> tuple[str, ...]:
     return (files,) if isinstance(files, str) else tuple(files)
 
 
-def format_of(file: str) -> Format:
-    """Tell a file's format by its ending, .gz aside."""
-    found = ending_format(file)
+def format_of(file: str, told: Format = "auto") -> Format:
+    """The format of a file: what a person said of it, or what its ending stands for, .gz aside."""
+    found = ending_format(file) if told == "auto" else told
     if found is None:
         raise UsageError(
             f"{file}: the ending {_ending(file)!r} does not tell the format. "
-            f"Use one of {', '.join(_ENDINGS)} (.gz may follow). A recipe may also say it as `data.format`, "
-            "and predict, evaluate and score as --format: tsv, csv, jsonl, parquet or cmudict"
+            f"Use one of {', '.join(_ENDINGS)} (.gz may follow), or say the format: --format tsv, csv, jsonl, parquet or "
+            "cmudict; in a recipe, `data.format`"
         )
     return found
 

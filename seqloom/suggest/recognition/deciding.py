@@ -1,13 +1,13 @@
 """Which columns of a table are the sources and which is the target, and why, if no recipe says it."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from typing import Any
 
 from seqloom.data.examples import Origin, Report, ignore
 from seqloom.data.media.files import MediaError, MediaFinder
-from seqloom.data.reading.formats import paths_of
+from seqloom.data.reading.formats import Format, paths_of
 from seqloom.data.reading.headings import role_of
 from seqloom.data.reading.vectors import ONE_TEXT
 from seqloom.errors import DataError, MissingExtraError, UsageError
@@ -31,6 +31,7 @@ class Recognised:
 
     sampled: some of its rows, without the header; None for pipes. places: where in a row each part stands, from 0. said: which
     columns were taken and why, for a person; empty where there is nothing to say. classes: whether targets are a few classes.
+    format: of the files, if a person said it.
     """
 
     sources: Mapping[str, Source]
@@ -39,6 +40,7 @@ class Recognised:
     places: Mapping[str, int] = field(default_factory=dict, compare=False)
     said: str = field(default="", compare=False)
     classes: bool = field(default=False, compare=False)
+    format: Format = "auto"
 
     @property
     def has_images(self) -> bool:
@@ -67,18 +69,24 @@ class Recognised:
 
 
 def recognise(
-    files: Files, parts: Mapping[str, Any] | None = None, *, root: str | None = None, report: Report = ignore
+    files: Files,
+    parts: Mapping[str, Any] | None = None,
+    *,
+    root: str | None = None,
+    format: Format = "auto",
+    report: Report = ignore,
 ) -> Recognised:
     """Find out which columns a table has, in one reading of it.
 
     parts: the columns that a person named: `source` or the names of sources, `target`, `weight`, `features`. Where none are
-    named, a header tells, or what the columns hold. root: where the names of images begin. report: what to do about lines that
-    cannot be read. Raises UsageError, with the `--columns` to use, where nobody could tell.
+    named, a header tells, or what the columns hold. root: where the names of images begin. format: of the files, if their
+    endings do not tell. report: what to do about lines that cannot be read. Raises UsageError, with the `--columns` to use,
+    where nobody could tell.
     """
     told = dict(parts or {})
-    sampled = sample(files, report)
+    sampled = sample(files, report, format)
     if sampled is None:
-        return Recognised(ONE_TEXT, Columns(**{name: told[name] for name in _PARTS & told.keys()}))
+        return Recognised(ONE_TEXT, Columns(**{name: told[name] for name in _PARTS & told.keys()}), format=format)
     table = _named(files)
     header = sampled.names or (None if isinstance(files, Aligned) else header_of(sampled))
     if header is None and any(isinstance(column, str) for column in told.values()) and sampled.rows:
@@ -91,7 +99,7 @@ def recognise(
         choice = Choice(source_names(columns[:1], IMAGE), columns[1], "")
     else:
         choice = _as_seen(columns, table, named=header is not None)
-    found = _recognised(choice, body, root)
+    found = replace(_recognised(choice, body, root), format=format)
     _refuse_what_is_no_text(found, columns, table)
     if root is not None and not found.has_images:
         raise UsageError(

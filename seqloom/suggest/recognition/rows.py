@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from seqloom.data.examples import Origin, Report, is_empty
-from seqloom.data.reading.formats import format_of, paths_of
+from seqloom.data.reading.dictionaries import dictionary_rows
+from seqloom.data.reading.formats import Format, format_of, paths_of
 from seqloom.data.reading.lines import read_lines, require_file
 from seqloom.data.reading.structured import json_records, parquet_records
 from seqloom.data.reading.tables import csv_rows, tsv_rows
@@ -49,8 +50,8 @@ class Sampled:
         return [cells[place] for _, cells in self.rows if place < len(cells) and not is_empty(cells[place])]
 
 
-def sample(files: Files, report: Report) -> Sampled | None:
-    """Read all files once and keep some rows. None for pipes, which cannot be read again."""
+def sample(files: Files, report: Report, format: Format = "auto") -> Sampled | None:
+    """Read all files once and keep some rows. None for pipes, which cannot be read again. format: if a person said it."""
     names = _names(files)
     for name in names:
         require_file(name)
@@ -58,13 +59,13 @@ def sample(files: Files, report: Report) -> Sampled | None:
         return None
     if isinstance(files, Aligned):
         return Sampled(*spread_over(_aligned_rows(files, report)))
-    kinds = {format_of(name) for name in names}
-    if kinds <= {"tsv", "csv"}:
-        return Sampled(*spread_over(chain.from_iterable(_table_rows(name, report) for name in names)))
-    records, count = spread_over(chain.from_iterable(_records(name, report) for name in names))
+    kinds = {name: format_of(name, format) for name in names}
+    if not {"jsonl", "parquet"} & {*kinds.values()}:
+        return Sampled(*spread_over(chain.from_iterable(_table_rows(*one, report) for one in kinds.items())))
+    records, count = spread_over(chain.from_iterable(_records(*one, report) for one in kinds.items()))
     keys = tuple(dict.fromkeys(key for _, record in records for key in record))
     rows = [Row(origin, [_cell(record.get(key)) for key in keys]) for origin, record in records]
-    return Sampled(rows, count, keys, keyed=kinds == {"jsonl"})
+    return Sampled(rows, count, keys, keyed={*kinds.values()} == {"jsonl"})
 
 
 def spread_over(items: Iterable[_Item]) -> tuple[list[_Item], int]:
@@ -83,9 +84,15 @@ def _names(files: Files) -> tuple[str, ...]:
     return (*paths_of(files.source), *paths_of(files.target)) if isinstance(files, Aligned) else paths_of(files)
 
 
-def _table_rows(file: str, report: Report) -> Iterator[Row]:
+def _table_rows(file: str, kind: Format, report: Report) -> Iterator[Row]:
     lines = read_lines(file, report)
-    rows = csv_rows(file, lines, report) if format_of(file) == "csv" else tsv_rows(lines)
+    match kind:
+        case "csv":
+            rows = csv_rows(file, lines, report)
+        case "cmudict" | "cmudict-unstressed":
+            rows = dictionary_rows(file, lines, report, stress=kind == "cmudict")
+        case _:
+            rows = tsv_rows(lines)
     return (Row(Origin(file, number), cells) for number, cells in rows if not is_empty("".join(cells)))
 
 
@@ -96,15 +103,15 @@ def _aligned_rows(files: Aligned, report: Report) -> Iterator[Row]:
                 yield Row(Origin(one, number), (source, target))
 
 
-def _records(file: str, report: Report) -> Iterator[tuple[Origin, dict[str, object]]]:
+def _records(file: str, kind: Format, report: Report) -> Iterator[tuple[Origin, dict[str, object]]]:
     """The records of a file. A table among files of records has its first line for keys, as everywhere."""
-    match format_of(file):
+    match kind:
         case "jsonl":
             yield from json_records(file, report)
         case "parquet":
             yield from parquet_records(file, report)
         case _:
-            rows = _table_rows(file, report)
+            rows = _table_rows(file, kind, report)
             header = next(rows, Row(Origin(file, 1), ())).cells
             for origin, cells in rows:
                 yield origin, dict(zip(header, cells, strict=False))
