@@ -15,7 +15,6 @@ MODULES = sorted((HOUSE / "seqloom").rglob("*.py"))
 
 LONGEST_MODULE = 400
 LONG_MODULES = {
-    "seqloom/data/vocabulary.py": "all kinds of vocabulary; to become a class for each kind",
     "seqloom/prediction/language_model.py": "LanguageModel; scoring and writing are to be parted",
     "seqloom/prediction/predictor.py": "Predictor; what belongs to evaluation and drawing is to move there",
     "seqloom/recipe/sections/model.py": "tables of plain declarations, with the rules about them",

@@ -16,7 +16,7 @@ from seqloom.metrics import Item, evaluate
 from seqloom.metrics.edits import Edit, edits_between
 from seqloom.metrics.evaluation import length_groups
 from seqloom.prediction.predictor import Predictor
-from seqloom.recipe.sections import TARGET, Characters, Symbols, VocabularyFile, Whole
+from seqloom.recipe.sections import TARGET
 from seqloom.results.mistakes import Case, EditCount, EditKind, Grouping, JudgedGroup, Mistake, Mistakes, Unit
 from seqloom.results.predictions import Prediction
 
@@ -25,6 +25,8 @@ _EXAMPLES = 3
 _CHUNK = 4096
 _FREQUENCIES = (0, 1, 10, 100, 1_000, 10_000)
 _REPEATS = (0, 1, 2)
+
+_UNITS: dict[str, Unit] = {"character": "characters", "symbol": "symbols", "word": "words", "class": "classes"}
 
 Table = npt.NDArray[np.float64]
 
@@ -55,9 +57,9 @@ def diagnose(
     """What is wrong with predictions for examples. worst: so many of the worst outputs. progress: of reading training data."""
     items = predictor.items(examples, predictions)
     vocabulary = predictor.vocabularies[TARGET]
-    unit = _unit(predictor)
+    unit = _UNITS[vocabulary.kind.unit]
     judged = [_judge(vocabulary, *one) for one in zip(examples, predictions, strict=True)]
-    groupings, notes = _groupings(predictor, examples, items, judged, unit, progress)
+    groupings, notes = _groupings(predictor, examples, items, judged, progress)
     return Mistakes(
         count=len(judged),
         wrong=sum(not one.right for one in judged),
@@ -70,22 +72,6 @@ def diagnose(
         classes=evaluate(items, ["exact_match"]).classes,
         notes=notes,
     )
-
-
-def _unit(predictor: Predictor) -> Unit:
-    section = predictor.recipe.data.vocabulary_of(TARGET)
-    vocabulary = predictor.vocabularies[TARGET]
-    match section:
-        case Whole():
-            return "classes"
-        case Characters():
-            return "characters"
-        case Symbols():
-            return "symbols"
-        case VocabularyFile() if not vocabulary.by_words:
-            return "classes" if vocabulary.whole else "characters"
-        case _:
-            return "words"
 
 
 # --- outputs and references -----------------------------------------------------------------------------------------
@@ -169,7 +155,6 @@ def _groupings(
     examples: Sequence[Example],
     items: Sequence[Item],
     judged: Sequence[_Judged],
-    unit: Unit,
     progress: Callable[[int], None],
 ) -> tuple[tuple[Grouping, ...], tuple[str, ...]]:
     """Groups by length and by frequency in training; and what could not be counted, with the reason."""
@@ -188,7 +173,7 @@ def _groupings(
         what = " or ".join(dict.fromkeys(frequencies.units.values()))
         counted = f"how often the rarest {what} of the source stands in all training sources (0: in none)"
         found.append(_grouping(f"frequency of the rarest {what} in the source", counted, rarest, _FREQUENCIES, sums))
-    what = {"characters": "character", "symbols": "symbol", "words": "word", "classes": "class"}[unit]
+    what = predictor.vocabularies[TARGET].kind.unit
     written = [frequencies.rarest_written(one.wanted) for one in judged]
     counted = f"how often the rarest {what} of the (closest) reference stands in all training targets (0: in none)"
     found.append(_grouping(f"frequency of the rarest {what} in the reference", counted, written, _FREQUENCIES, sums))
@@ -236,7 +221,7 @@ class _Frequencies:
     def of_training(cls, predictor: Predictor, asked: Sequence[Example], progress: Callable[[int], None]) -> "_Frequencies":
         """Go through the training examples of the recipe."""
         data = predictor.recipe.data
-        units = {name: _singular(predictor, name) for name in data.text_sources}
+        units = {name: _singular(predictor.vocabularies[name]) for name in data.text_sources}
         found = cls(predictor.vocabularies, units, read={name: Counter() for name in data.text_sources})
         wanted = {_key(example) for example in asked}
         for chunk in _chunks(predictor.corpus.examples("train")):
@@ -261,14 +246,8 @@ class _Frequencies:
         return min((self.written[piece] for piece in wanted), default=0)
 
 
-def _singular(predictor: Predictor, name: str) -> str:
-    vocabulary = predictor.vocabularies[name]
-    section = predictor.recipe.data.vocabulary_of(name)
-    if vocabulary.whole:
-        return "text"
-    if not vocabulary.by_words:
-        return "character"
-    return "symbol" if isinstance(section, Symbols) else "word"
+def _singular(vocabulary: Vocabulary) -> str:
+    return "text" if vocabulary.whole else vocabulary.kind.unit
 
 
 def _chunks(examples: Iterable[Example]) -> Iterator[list[Example]]:
@@ -279,7 +258,7 @@ def _chunks(examples: Iterable[Example]) -> Iterator[list[Example]]:
 
 def _count(vocabulary: Vocabulary, texts: Sequence[str], counts: Counter[str], *, as_read: bool) -> None:
     """Count what texts are cut into; words that occur again are cut once."""
-    parts, _ = parts_of(texts, by_words=vocabulary.by_words)
+    parts, _ = parts_of(texts, by_words=vocabulary.kind.by_words)
     for part, times in Counter(parts).items():
         for piece in vocabulary.pieces(part, as_read=as_read):
             counts[piece] += times

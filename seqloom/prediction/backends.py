@@ -92,7 +92,7 @@ def open_model(path: Path, *, precision: InferencePrecision = "fp32", shortlist:
     """Open the best weights of a run, to compute in a precision. shortlist: write only so many most frequent symbols."""
     run = RunFolder.open(path)
     vocabularies = open_vocabularies(run)
-    if shortlist is not None and not vocabularies["target"].by_frequency:
+    if shortlist is not None and vocabularies["target"].kind.learnt:
         raise UsageError(
             f"{path}: a shortlist takes the most frequent target symbols, but those of this run are learnt parts of words, "
             "which are not in the order of their frequency. Leave the shortlist out"

@@ -19,7 +19,8 @@ from seqloom.data.media.files import Media, MediaFinder
 from seqloom.data.preparing.corpus import Corpus
 from seqloom.data.preparing.splitting import SplitName
 from seqloom.data.reading.vectors import parse_vector
-from seqloom.data.vocabulary import Sequences, Vocabulary, VocabularyBuilder, parts_of, sample_size, splits_at_spaces
+from seqloom.data.vocabulary import Sequences, Vocabulary, VocabularyBuilder, parts_of, sample_size
+from seqloom.data.vocabulary.kinds import KINDS
 from seqloom.errors import DataError
 from seqloom.recipe import sections
 from seqloom.recipe.sections import TARGET
@@ -310,12 +311,12 @@ class Spool:
                 return SpooledMedia(folder, source)
         wanted, section = data.vocabularies, data.vocabulary_of(name)
         if isinstance(section, sections.VocabularyFile) or (name in self._given and not self._grow):
-            return SpooledSide(folder, by_words=self._given[name].by_words, builder=None, sample=0)
+            return SpooledSide(folder, by_words=self._given[name].kind.by_words, builder=None, sample=0)
         shared = wanted.shared and name == TARGET
         self._builders[name] = self._builders[data.text_sources[0]] if shared else VocabularyBuilder(section)
         return SpooledSide(
             folder,
-            by_words=splits_at_spaces(section),
+            by_words=KINDS[section.kind].by_words,
             builder=self._builders[name],
             sample=sample_size(section) // (2 if wanted.shared else 1),
         )

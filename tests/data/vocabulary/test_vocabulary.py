@@ -10,10 +10,11 @@ from hypothesis import strategies as st
 from pydantic import TypeAdapter
 from tokenizers import Tokenizer, models
 
-from seqloom.data import vocabulary as module
 from seqloom.data.preparing.corpus import Corpus
 from seqloom.data.preparing.prepared import prepare
 from seqloom.data.vocabulary import Vocabulary, build_vocabulary, parts_of
+from seqloom.data.vocabulary import building as module
+from seqloom.data.vocabulary.kinds import KINDS
 from seqloom.errors import DataError, RecipeError, RunError, UsageError
 from seqloom.recipe import recipe_from, sections
 from seqloom.symbols import BEGIN, END, UNKNOWN
@@ -81,7 +82,7 @@ FORMS = st.sampled_from(["none", "nfc", "nfd", "nfkc", "nfkd"])
 @given(texts=st.lists(st.lists(st.sampled_from(ODD_PIECES), max_size=9).map("".join), min_size=1, max_size=5), form=FORMS)
 def test_the_parts_of_a_text_have_its_symbols(section: sections.BuiltVocabulary, texts: list[str], form: str) -> None:
     vocabulary = build_vocabulary(section.model_copy(update={"normalise": form, "lowercase": True}), [*texts, "a bc"])
-    parts, counts = parts_of(texts, by_words=vocabulary.by_words)
+    parts, counts = parts_of(texts, by_words=vocabulary.kind.by_words)
     encoded = vocabulary.encode_parts(parts).chained(np.arange(len(parts)), counts)
     whole = vocabulary.encode_targets(texts)
     assert encoded.lengths.tolist() == list(map(len, whole))
@@ -93,7 +94,7 @@ def test_the_parts_of_a_text_have_its_symbols(section: sections.BuiltVocabulary,
 def test_counted_words_teach_the_subwords_that_texts_teach(texts: list[str]) -> None:
     section = sections.Bpe(size=40)
     plain = Tokenizer(models.BPE())
-    plain.normalizer, plain.pre_tokenizer = module._normaliser(section), module._splitter(section)
+    plain.normalizer, plain.pre_tokenizer = KINDS["bpe"].normaliser(section), KINDS["bpe"].splitter(section)
     plain.train_from_iterator(texts, module._trainer(section))
     learnt = json.loads(build_vocabulary(section, texts).to_json())["tokenizer"]["model"]
     wanted = json.loads(plain.to_str())["model"]
@@ -316,6 +317,15 @@ def test_a_vocabulary_survives_its_file(section: sections.BuiltVocabulary) -> No
         assert after.encode_source(text, ["fr"]).ids.tolist() == ids.ids.tolist()
         assert after.encode_source(text, ["fr"]).symbols == ids.symbols
         assert after.decode(ids.ids) == before.decode(ids.ids)
+
+
+@every_kind
+def test_a_vocabulary_says_its_kind_and_one_that_was_stored_before_is_recognised(section: sections.BuiltVocabulary) -> None:
+    body = json.loads(build_vocabulary(section, ["one two"]).to_json())
+    assert body.pop("kind") == section.kind
+    assert Vocabulary.from_json(json.dumps(body), where="source.json").kind is KINDS[section.kind]
+    with pytest.raises(RunError, match="not a vocabulary that seqloom wrote"):
+        Vocabulary.from_json(json.dumps({**body, "kind": "runes"}), where="source.json")
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "null", "{}", '{"format": "seqloom-vocabulary"}', '"text"'])
