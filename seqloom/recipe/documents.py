@@ -12,8 +12,9 @@ from typing import Any
 import yaml
 
 from seqloom.errors import RecipeError
-from seqloom.recipe.schema import Place, dotted, nearest
+from seqloom.recipe.schema import Place, dotted
 from seqloom.system.files import Found, found_at, open_stream
+from seqloom.wording import nearest
 
 MAXIMUM_BYTES = 1_000_000
 MAXIMUM_VALUES = 10_000

@@ -1,40 +1,38 @@
-"""What is wrong with a recipe, in words a person can act on.
+"""What pydantic finds wrong with a recipe, in words a person can act on.
 
-pydantic judges; this module explains. It walks the refused data along the sections' own annotations, because pydantic's
-error locations mix union tags and type names with the keys a person wrote, and one wrong value in a union gives several errors.
+pydantic judges; this module renders its errors. A location of pydantic's mixes union tags and type names with the keys that a
+person wrote, and one wrong value in a union gives an error for each member: `_follow` finds what is meant.
 """
 
+import copy
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from re import fullmatch
 from typing import Any, Literal, get_args, get_origin
 
 from pydantic import ValidationError
+from pydantic_core import ErrorDetails
 
 from seqloom.recipe.schema import (
     ANY_NAME,
-    COMPARISONS,
     ROOT,
     Home,
     Option,
     Place,
     Slot,
-    alternatives,
-    described,
     dotted,
-    expected,
+    fill_kinds,
     homes,
     is_place,
     item_slot,
     kind_of,
-    listed,
-    nearest,
-    sentence,
+    shortened,
     slot_of,
     slots_of,
 )
-from seqloom.recipe.sections import Section
+from seqloom.recipe.sections import Aligned, ColumnName, Files, Recipe, Section
+from seqloom.wording import alternatives, listed, nearest
 
 _TRUE_WORDS, _FALSE_WORDS = ("true", "yes", "on", "y", "1"), ("false", "no", "off", "n", "0")
 
@@ -78,114 +76,189 @@ class Problem:
     text: str
 
 
-def problems_of(data: object, error: ValidationError) -> list[Problem]:
-    """Explain all that made pydantic refuse the data."""
+@dataclass(frozen=True)
+class _Spot:
+    """Where an error is: its place, what stands there and what may, and the section around it with what that may be."""
+
+    place: Place
+    value: object
+    slot: Slot
+    around: Mapping[str, object]
+    around_slot: Slot
+
+
+def problems_of(data: Any, error: ValidationError) -> list[Problem]:
+    """Explain all that made pydantic refuse the data, in the order of the data; what sections say themselves comes last."""
     details = error.errors(include_url=False)
-    problems = list(check(data, ROOT, ()))
-    problems += [_of_validator(item["loc"], str(item["ctx"]["error"])) for item in details if item["type"] == "value_error"]
-    # The walk and pydantic agree (a test says so); should they ever differ, pydantic's own words are better than none.
-    return problems or [Problem(place_of(item["loc"], ROOT), sentence(item["msg"])) for item in details]
+    found = [problem for item in details if item["type"] != "value_error" for problem in _explained(item, data)]
+    guessed = _with_likely_kinds(data, [item for item in details if item["type"].startswith("union_tag")])
+    if guessed is not None:  # a section whose kind is misspelt may have further mistakes
+        try:
+            Recipe.model_validate(guessed, strict=True)
+        except ValidationError as further:
+            rest = [item for item in further.errors(include_url=False) if item["type"] != "value_error"]
+            found += [problem for item in rest for problem in _explained(item, guessed)]
+    found.sort(key=lambda problem: _order(problem.place, data))
+    checks = [_of_validator(item, data) for item in details if item["type"] == "value_error"]
+    return list(dict.fromkeys([*found, *checks]))
 
 
-def _of_validator(loc: Place, text: str) -> Problem:
-    """Report what a section's own check says; a check of the whole recipe begins with the place it means."""
-    place = place_of(loc, ROOT)
-    start, colon, rest = text.partition(": ")
-    if not place and colon and is_place(start):
-        return Problem(tuple(start.split(".")), sentence(rest))
-    return Problem(place, sentence(text))
-
-
-def place_of(loc: Place, slot: Slot) -> Place:
-    """Strip union tags and type names from a location that pydantic reports."""
-    if not loc:
-        return ()
-    first, rest = loc[0], loc[1:]
-    if len(slot.options) > 1:
-        tagged = [option for option in slot.options if first in _tags(option)]
-        return place_of(rest, Slot((tagged[0],))) if tagged else ()
-    option = slot.options[0]
-    if option.is_list and isinstance(first, int):
-        return (first, *place_of(rest, item_slot(option.form, first)))
-    if option.is_mapping:
-        inner = slot.named
-        return (first, *place_of(rest, inner)) if inner is not None else (first,)
-    if option.is_section and first in slots_of(option.form):
-        return (first, *place_of(rest, slots_of(option.form)[str(first)]))
-    return (first,)
-
-
-def _tags(option: Option) -> tuple[str, ...]:
-    if option.is_section:
-        return (option.form.__name__, *([kind_of(option.form)] if "kind" in option.form.model_fields else []))
-    name = str(option.form) if option.is_list else getattr(option.form, "__name__", "")
-    return (name, f"constrained-{name}")
-
-
-def check(value: object, slot: Slot, place: Place) -> Iterator[Problem]:
-    """Compare a value with what may stand at its place."""
-    if value is None and slot.optional:
+def _explained(item: ErrorDetails, data: object) -> Iterator[Problem]:
+    spot = _follow(item["loc"], _Spot((), data, ROOT, {}, ROOT))
+    if spot is None:
         return
-    form = slot.list_form
-    if isinstance(value, dict) and slot.named is not None:
-        for name, item in value.items():
-            yield from check(item, slot.named, (*place, name))
-    elif isinstance(value, dict) and slot.sections:
-        yield from _check_section(value, slot, place)
-    elif isinstance(value, tuple) and form is not None and _length_fits(value, form):
-        for index, item in enumerate(value):
-            yield from check(item, item_slot(form, index), (*place, index))
-    elif not any(fits(value, option) for option in slot.options):
-        yield wrong_value(value, slot, place)
+    match item["type"]:
+        case "extra_forbidden":
+            yield unknown_key(spot)
+        case "missing" if spot.value is None:
+            if not _is_misspelt(spot):
+                yield Problem(spot.place, f"this key is missing; expected {expected(spot.slot)}.")
+        case "union_tag_invalid" | "union_tag_not_found" if isinstance(spot.value, dict):
+            kinds = slot_of(Literal[tuple(spot.slot.kinds)])
+            yield wrong_value(spot.value.get("kind"), kinds, (*spot.place, "kind"))
+        case _:
+            yield wrong_value(spot.value, spot.slot, spot.place)
 
 
-def _check_section(value: dict[str, object], slot: Slot, place: Place) -> Iterator[Problem]:
-    section = slot.chosen(value)
-    if section is None:
-        kind = value.get("kind")
-        yield wrong_value(kind, slot_of(Literal[tuple(slot.kinds)]), (*place, "kind"))
-        guess = nearest(kind, slot.kinds) if isinstance(kind, str) else None
-        if guess is None:
-            return
-        section, value = slot.kinds[guess], value | {"kind": guess}
-    known = slots_of(section)
-    for key, item in value.items():
-        if key in known:
-            yield from check(item, known[key], (*place, key))
-        else:
-            yield unknown_key(key, section, slot, place)
-    strangers = [key for key in value if key not in known]
-    for key, inner in known.items():
-        # A required key that is only misspelt has been reported as such.
-        if inner.required and key not in value and not nearest(key, strangers, likeness=0.7):
-            yield Problem((*place, key), f"this key is missing; expected {expected(inner)}.")
+def _is_misspelt(spot: _Spot) -> bool:
+    """Whether a key that is missing stands there with another spelling, which has been reported as unknown."""
+    strangers = [key for key in spot.around if key not in spot.around_slot.inner(spot.around)]
+    return nearest(str(spot.place[-1]), strangers, likeness=0.7) is not None
 
 
-def _length_fits(value: tuple[object, ...], form: Any) -> bool:
-    members = get_args(form)
-    return members[-1] is Ellipsis or len(members) == len(value)
+def _of_validator(item: ErrorDetails, data: object) -> Problem:
+    """Report what a section's own check says; a check of the whole recipe begins with the place it means."""
+    spot, text = _follow(item["loc"], _Spot((), data, ROOT, {}, ROOT)), str(item["ctx"]["error"])
+    start, colon, rest = text.partition(": ")
+    if spot is None or (not spot.place and colon and is_place(start)):
+        return Problem(tuple(start.split(".")), sentence(rest))
+    return Problem(spot.place, sentence(text))
 
 
-def fits(value: object, option: Option) -> bool:
-    """Judge a single value as pydantic's strict mode does: no text for numbers, no numbers for true and false."""
+def _follow(loc: Place, spot: _Spot) -> _Spot | None:
+    """Follow a location of pydantic's; None if it is about a member of a union that the value is not meant to be."""
+    if not loc:
+        return spot
+    [option, *others], rest = spot.slot.options, loc
+    if others:
+        if str(loc[0]).startswith("function-"):  # a check around some members: which of them comes next
+            return _follow(loc[1:], spot)
+        meant = [one for one in spot.slot.options if one.is_shaped_like(spot.value)]
+        if not meant:
+            return spot
+        tagged = [one for one in meant if one.is_tagged(loc[0])]
+        if not tagged:
+            return None
+        option, rest = tagged[0], loc[1:]
+    return _into(option, rest, spot) if rest else spot
+
+
+def _into(option: Option, loc: Place, spot: _Spot) -> _Spot | None:
+    """Follow a location into a list, a mapping or a section."""
+    key, value = loc[0], spot.value
+    place = (*spot.place, key)
+    if isinstance(value, tuple) and isinstance(key, int):
+        if key >= len(value):
+            return spot  # too short: the list is what is wrong
+        return _follow(loc[1:], replace(spot, place=place, value=value[key], slot=item_slot(option.form, key)))
+    if not isinstance(value, dict):
+        return spot
+    inner = spot.slot.named if option.is_mapping else slots_of(option.form).get(str(key))
+    return _follow(loc[1:], _Spot(place, value.get(key), inner or Slot(()), value, spot.slot))
+
+
+def _with_likely_kinds(data: Any, wrong: list[ErrorDetails]) -> Any | None:
+    """The data with kinds as they were probably meant; None if no guess can be made."""
+    guessed, changed = copy.deepcopy(data), False
+    for item in wrong:
+        spot = _follow(item["loc"], _Spot((), guessed, ROOT, {}, ROOT))
+        if spot is None or not isinstance(spot.value, dict):
+            continue
+        kind = spot.value.get("kind")
+        if isinstance(kind, str) and (likely := nearest(kind, spot.slot.kinds)):
+            spot.value["kind"], changed = likely, True
+    fill_kinds(guessed)
+    return guessed if changed else None
+
+
+def _order(place: Place, data: object) -> tuple[int, ...]:
+    """Where a place stands in the data; what is missing comes last."""
+    positions = []
+    for key in place:
+        inside = dict(enumerate(data)) if isinstance(data, tuple) else data if isinstance(data, dict) else {}
+        positions.append(list(inside).index(key) if key in inside else len(inside))
+        data = inside.get(key)
+    return tuple(positions)
+
+
+_NAMED = (
+    (slot_of(Files).options, "a file, a list of files, or a section with the keys source and target"),
+    (slot_of(Aligned.model_fields["source"].annotation).options, "a file or a list of files"),
+    (slot_of(ColumnName).options, "the number of a column, counted from 1, or its name in the header line"),
+)
+_BOUND_WORDS = {"ge": "of at least", "gt": "above", "le": "at most", "lt": "below"}
+
+
+def expected(slot: Slot) -> str:
+    """Say in plain words what may stand at a place."""
+    named = next((words for options, words in _NAMED if options == slot.options), None)
+    kinds = ["a section whose kind is one of " + listed(sorted(slot.kinds))] if slot.kinds else []
+    rest = [_expected_option(option) for option in slot.options if not (slot.kinds and option.is_section)]
+    words = named or alternatives(kinds + rest)
+    return f"{words}, or null" if slot.optional else words
+
+
+def _expected_option(option: Option) -> str:
+    if option.is_section:
+        return "a section with the keys " + listed(slots_of(option.form))
+    if option.is_mapping:
+        return f"names, each with {expected(slot_of(get_args(option.form)[1]))}"
+    if option.is_list:
+        members = get_args(option.form)
+        length = "" if members[-1] is Ellipsis else f" of {len(members)}"
+        return f"a list{length}, each item {expected(item_slot(option.form, 0))}"
     if get_origin(option.form) is Literal:
-        return isinstance(value, str) and value in get_args(option.form)
-    if option.form is str:
-        return isinstance(value, str)
+        return "one of " + listed(sorted(get_args(option.form)))
     if option.form is bool:
-        return isinstance(value, bool)
-    if option.form in (int, float):
-        wanted = (int,) if option.form is int else (int, float)
-        return isinstance(value, wanted) and not isinstance(value, bool) and _within(value, option)
-    return False
+        return "true or false"
+    if option.form is str:
+        return "text"
+    return _expected_number(option)
 
 
-def _within(value: float, option: Option) -> bool:
-    try:
-        finite = math.isfinite(value) or option.form is int
-    except OverflowError:  # a whole number beyond all floating-point numbers
-        finite = option.form is int
-    return finite and all(COMPARISONS[name](value, limit) for name, limit in option.bounds)
+def _expected_number(option: Option) -> str:
+    noun = "a whole number" if option.form is int else "a number"
+    bounds = " and ".join(f"{_BOUND_WORDS[name]} {limit:g}" for name, limit in option.bounds)
+    return f"{noun} {bounds}".rstrip()
+
+
+def described(value: object) -> str:
+    """Say what came, briefly and on one line."""
+    match value:
+        case None:
+            return "null (nothing)"
+        case bool():
+            return "true" if value else "false"
+        case str():
+            return shortened(repr(value))
+        case int() | float():
+            return shortened(_number(value))
+        case tuple():
+            return f"a list of {len(value)}" if value else "an empty list"
+        case dict():
+            return "a section with the keys " + shortened(listed(value)) if value else "an empty section"
+        case _:
+            return f"a Python {type(value).__name__}"
+
+
+def _number(value: float) -> str:
+    # Python refuses to write out integers of several thousand digits.
+    return f"about 10^{int(math.log10(abs(value)))}" if isinstance(value, int) and abs(value) > 10**50 else repr(value)
+
+
+def sentence(*parts: str) -> str:
+    """Put parts together, each closed by a full stop; empty ones are left out."""
+    return " ".join(part if part.endswith((".", "?", "!")) else f"{part}." for part in parts if part)
 
 
 def wrong_value(value: object, slot: Slot, place: Place) -> Problem:
@@ -196,21 +269,13 @@ def wrong_value(value: object, slot: Slot, place: Place) -> Problem:
 def _remedy(value: object, slot: Slot) -> str:
     if value is None:
         return "" if slot.required else "Remove the key to take the default"
-    if _is_lone_item(value, slot):
+    if slot.list_form is not None and isinstance(value, str | int | float) and slot.accepts((value,)):
         return f"Write it as a list: [{value}]"
     if isinstance(value, str):
         return _remedy_for_text(value, slot)
-    whole = any(option.form is int for option in slot.options)
-    if whole and isinstance(value, float) and value.is_integer() and any(fits(int(value), option) for option in slot.options):
+    if isinstance(value, float) and value.is_integer() and slot.accepts(int(value)):
         return f"Write {int(value)}"
     return ""
-
-
-def _is_lone_item(value: object, slot: Slot) -> bool:
-    form = slot.list_form
-    if form is None or not isinstance(value, str | int | float) or not _length_fits((value,), form):
-        return False
-    return not any(check(value, item_slot(form, 0), ()))
 
 
 def _remedy_for_text(value: str, slot: Slot) -> str:
@@ -227,8 +292,10 @@ def _remedy_for_text(value: str, slot: Slot) -> str:
     return f"Did you mean {near!r}?" if near else ""
 
 
-def unknown_key(key: str, section: type[Section], slot: Slot, place: Place) -> Problem:
+def unknown_key(spot: _Spot) -> Problem:
     """Say that a key is not known, what was probably meant, and which keys are known there."""
+    slot, key, place = spot.around_slot, str(spot.place[-1]), spot.place[:-1]
+    section = slot.chosen(spot.around) or Recipe
     of_kind = f" for kind {kind_of(section)}" if slot.kinds else ""
     remedy = _other_kinds(key, slot) or _near_key(key, section, place)
     return Problem((*place, key), sentence(f"unknown key{of_kind}", remedy, f"Known keys here: {listed(slots_of(section))}"))

@@ -12,8 +12,9 @@ from seqloom.recipe.documents import HALF_PAIR, Document, has_half_pair, kind_of
 from seqloom.recipe.overrides import drop_keys_of_other_kinds, override
 from seqloom.recipe.problems import Origins, problems_of, report
 from seqloom.recipe.renamed import advise, current, rename_old_keys
-from seqloom.recipe.schema import ROOT, Slot, listed, slots_of
+from seqloom.recipe.schema import fill_kinds, slots_of
 from seqloom.recipe.sections import Recipe, Section
+from seqloom.wording import listed
 
 
 def read_recipe(path: str | os.PathLike[str], overrides: Sequence[str] = ()) -> Recipe:
@@ -48,7 +49,7 @@ def recipe_from(mapping: Mapping[str, object]) -> Recipe:
 
 
 def _validated(data: Any, origins: Origins) -> Recipe:
-    _fill_kinds(data, ROOT)
+    fill_kinds(data)
     for place in origins.overridden:
         drop_keys_of_other_kinds(data, place, origins)
     try:
@@ -73,13 +74,3 @@ def _plain(value: object) -> Any:
             raise RecipeError(f"{value!r}: {HALF_PAIR}.")
         case _:
             return value
-
-
-def _fill_kinds(value: object, slot: Slot) -> None:
-    """Give a section without `kind` the default one, as any key that is left out takes its default."""
-    if not isinstance(value, dict):
-        return
-    if slot.default_kind is not None:
-        value.setdefault("kind", slot.default_kind)
-    for key, inner in slot.inner(value).items():
-        _fill_kinds(value.get(key), inner)

@@ -1,18 +1,16 @@
-"""What may stand where in a recipe, read off the sections' own annotations, and how to say it."""
+"""What may stand where in a recipe, read off the sections' own annotations."""
 
-import math
-import operator
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from functools import cache
 from re import fullmatch
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
+from pydantic import TypeAdapter, ValidationError
 from pydantic.fields import FieldInfo
 
-from seqloom.recipe.sections import Aligned, ColumnName, Files, Recipe, Section
+from seqloom.recipe.sections import Recipe, Section
 
 Place = tuple[str | int, ...]
 """The keys, and numbers in lists, that lead from the top of a recipe to one of its values."""
@@ -40,15 +38,36 @@ class Option:
         """Whether sections by names that a person chooses may stand here."""
         return get_origin(self.form) is dict
 
+    def is_shaped_like(self, value: object) -> bool:
+        """Whether it is a list or a mapping as the value is."""
+        if isinstance(value, dict):
+            return self.is_section or self.is_mapping
+        return isinstance(value, tuple) and self.is_list
+
+    def is_tagged(self, tag: str | int) -> bool:
+        """Whether this is what pydantic means where it says which member of a union an error is about."""
+        if self.is_list:
+            return str(tag).startswith("tuple[")
+        return self.is_section and tag in (self.form.__name__, kind_of(self.form))
+
 
 @dataclass(frozen=True)
 class Slot:
     """A place of a recipe: all that may stand there."""
 
     options: tuple[Option, ...]
+    annotation: Any = None
     optional: bool = False
     required: bool = False
     default_kind: str | None = None
+
+    def accepts(self, value: object) -> bool:
+        """Whether a value may stand here."""
+        try:
+            TypeAdapter(self.annotation).validate_python(value, strict=True)
+        except ValidationError:
+            return False
+        return True
 
     @property
     def sections(self) -> tuple[type[Section], ...]:
@@ -96,23 +115,24 @@ class Slot:
 
 def kind_of(section: type[Section]) -> str:
     """Return what `kind` must say to mean this section."""
-    return str(section.model_fields["kind"].default)
+    return str(section.model_fields["kind"].default) if "kind" in section.model_fields else ""
 
 
-def slot_of(annotation: Any, metadata: Iterable[Any] = ()) -> Slot:
+def slot_of(annotation: Any, metadata: Sequence[Any] = ()) -> Slot:
     """Take an annotation apart into its options."""
     origin = get_origin(annotation)
     if origin is Annotated:
         inner, *outer = get_args(annotation)
         unpacked = [item for entry in outer for item in (entry.metadata if isinstance(entry, FieldInfo) else [entry])]
         return slot_of(inner, [*metadata, *unpacked])
+    whole = Annotated[annotation, *metadata] if metadata else annotation
     if origin in (Union, UnionType):
         slots = [slot_of(member, metadata) for member in get_args(annotation)]
-        return Slot(tuple(option for slot in slots for option in slot.options), any(slot.optional for slot in slots))
+        return Slot(tuple(option for slot in slots for option in slot.options), whole, any(slot.optional for slot in slots))
     if annotation in (None, NoneType):
-        return Slot((), optional=True)
+        return Slot((), whole, optional=True)
     bounds = [(name, getattr(item, name)) for item in metadata for name in ("ge", "gt", "le", "lt") if hasattr(item, name)]
-    return Slot((Option(annotation, tuple(bounds)),))
+    return Slot((Option(annotation, tuple(bounds)),), whole)
 
 
 @cache
@@ -124,7 +144,7 @@ def slots_of(section: type[Section]) -> dict[str, Slot]:
         field = fields[key]
         slot = slot_of(field.annotation, field.metadata)
         default_kind = kind_of(type(field.default)) if slot.kinds and isinstance(field.default, Section) else None
-        slots[key] = Slot(slot.options, slot.optional, field.is_required(), default_kind)
+        slots[key] = replace(slot, required=field.is_required(), default_kind=default_kind)
     return slots
 
 
@@ -134,7 +154,17 @@ def item_slot(form: Any, index: int) -> Slot:
     return slot_of(members[0] if members[-1] is Ellipsis else members[index])
 
 
-ROOT = Slot((Option(Recipe),))
+ROOT = slot_of(Recipe)
+
+
+def fill_kinds(value: object, slot: Slot = ROOT) -> None:
+    """Give a section without `kind` the default one, as any key that is left out takes its default."""
+    if not isinstance(value, dict):
+        return
+    if slot.default_kind is not None:
+        value.setdefault("kind", slot.default_kind)
+    for key, inner in slot.inner(value).items():
+        fill_kinds(value.get(key), inner)
 
 
 @dataclass(frozen=True)
@@ -179,91 +209,6 @@ def is_place(path: str) -> bool:
     )
 
 
-_NAMED = (
-    (slot_of(Files).options, "a file, a list of files, or a section with the keys source and target"),
-    (slot_of(Aligned.model_fields["source"].annotation).options, "a file or a list of files"),
-    (slot_of(ColumnName).options, "the number of a column, counted from 1, or its name in the header line"),
-)
-_BOUND_WORDS = {"ge": "of at least", "gt": "above", "le": "at most", "lt": "below"}
-COMPARISONS: dict[str, Callable[[float, float], bool]] = {
-    "ge": operator.ge,
-    "gt": operator.gt,
-    "le": operator.le,
-    "lt": operator.lt,
-}
-
-
-def expected(slot: Slot) -> str:
-    """Say in plain words what may stand at a place."""
-    named = next((words for options, words in _NAMED if options == slot.options), None)
-    kinds = ["a section whose kind is one of " + listed(sorted(slot.kinds))] if slot.kinds else []
-    rest = [_expected_option(option) for option in slot.options if not (slot.kinds and option.is_section)]
-    words = named or alternatives(kinds + rest)
-    return f"{words}, or null" if slot.optional else words
-
-
-def _expected_option(option: Option) -> str:
-    if option.is_section:
-        return "a section with the keys " + listed(slots_of(option.form))
-    if option.is_mapping:
-        return f"names, each with {expected(slot_of(get_args(option.form)[1]))}"
-    if option.is_list:
-        members = get_args(option.form)
-        length = "" if members[-1] is Ellipsis else f" of {len(members)}"
-        return f"a list{length}, each item {expected(item_slot(option.form, 0))}"
-    if get_origin(option.form) is Literal:
-        return "one of " + listed(sorted(get_args(option.form)))
-    if option.form is bool:
-        return "true or false"
-    if option.form is str:
-        return "text"
-    return _expected_number(option)
-
-
-def _expected_number(option: Option) -> str:
-    noun = "a whole number" if option.form is int else "a number"
-    bounds = " and ".join(f"{_BOUND_WORDS[name]} {limit:g}" for name, limit in option.bounds)
-    return f"{noun} {bounds}".rstrip()
-
-
-def described(value: object) -> str:
-    """Say what came, briefly and on one line."""
-    match value:
-        case None:
-            return "null (nothing)"
-        case bool():
-            return "true" if value else "false"
-        case str():
-            return _short(repr(value))
-        case int() | float():
-            return _short(_number(value))
-        case tuple():
-            return f"a list of {len(value)}" if value else "an empty list"
-        case dict():
-            return "a section with the keys " + _short(listed(value)) if value else "an empty section"
-        case _:
-            return f"a Python {type(value).__name__}"
-
-
-def _number(value: float) -> str:
-    # Python refuses to write out integers of several thousand digits.
-    return f"about 10^{int(math.log10(abs(value)))}" if isinstance(value, int) and abs(value) > 10**50 else repr(value)
-
-
-def _short(text: str, limit: int = 60) -> str:
-    return text if len(text) <= limit else f"{text[: limit - 4]} ..."
-
-
-def listed(words: Iterable[object]) -> str:
-    """Join names with commas."""
-    return ", ".join(map(str, words))
-
-
-def alternatives(words: list[str]) -> str:
-    """Join phrases with commas and a last `or`."""
-    return " or ".join(filter(None, [", ".join(words[:-1]), words[-1]])) if words else "nothing"
-
-
 def dotted(place: Place) -> str:
     """Write a place as a person would: `data.train[0]`, `model.bridge.kind`."""
     text = ""
@@ -271,17 +216,10 @@ def dotted(place: Place) -> str:
         if isinstance(part, int):
             text += f"[{part}]"
         else:
-            text += ("." if text else "") + (part if fullmatch(r"[\w-]{1,60}", part) else _short(repr(part)))
+            text += ("." if text else "") + (part if fullmatch(r"[\w-]{1,60}", part) else shortened(repr(part)))
     return text
 
 
-def nearest(word: str, choices: Iterable[str], likeness: float = 0.6) -> str | None:
-    """Return the choice whose spelling is nearest, if any is near."""
-    by_lower = {choice.lower(): choice for choice in choices}
-    close = get_close_matches(word[:60].lower().replace("-", "_"), by_lower, n=1, cutoff=likeness)
-    return by_lower[close[0]] if close else None
-
-
-def sentence(*parts: str) -> str:
-    """Put parts together, each closed by a full stop; empty ones are left out."""
-    return " ".join(part if part.endswith((".", "?", "!")) else f"{part}." for part in parts if part)
+def shortened(text: str, limit: int = 60) -> str:
+    """Cut what is too long for a line."""
+    return text if len(text) <= limit else f"{text[: limit - 4]} ..."

@@ -2,7 +2,7 @@
 
 from typing import assert_never
 
-from seqloom.recipe.schema import Slot, dotted, homes, listed, slots_of
+from seqloom.recipe.schema import Slot, dotted, homes, slots_of
 from seqloom.recipe.sections import (
     TARGET,
     Additive,
@@ -46,6 +46,7 @@ from seqloom.recipe.sections import (
     Vocabulary,
     Whole,
 )
+from seqloom.wording import listed
 
 
 def jars(recipe: Recipe) -> list[tuple[str, str]]:

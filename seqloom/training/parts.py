@@ -7,7 +7,7 @@ encoders, and `encoder.embedding` for the embeddings of all of them.
 from collections.abc import Iterable, Mapping
 
 from seqloom.errors import RecipeError
-from seqloom.recipe.schema import listed, nearest
+from seqloom.wording import listed, nearest
 
 _SHOWN = 12
 

@@ -11,9 +11,8 @@ from pydantic import ValidationError
 
 from seqloom.errors import RecipeError
 from seqloom.recipe import Recipe, choices, differences, jars, parse_recipe, read_recipe, recipe_from, to_yaml
-from seqloom.recipe.problems import check, place_of
-from seqloom.recipe.reading import _fill_kinds
-from seqloom.recipe.schema import ROOT, Option, Slot, item_slot, slots_of
+from seqloom.recipe.problems import problems_of
+from seqloom.recipe.schema import ROOT, Option, Slot, fill_kinds, item_slot, slots_of
 from seqloom.recipe.sections import (
     Additive,
     Beam,
@@ -350,19 +349,18 @@ def test_any_recipe_survives_yaml(data: dict[str, Any]) -> None:
 
 @QUICK
 @given(values(ROOT, junk=True))
-def test_the_explanation_agrees_with_pydantic(data: Any) -> None:
-    _fill_kinds(data, ROOT)
-    explained = {problem.place for problem in check(data, ROOT, ())}
+def test_whatever_pydantic_refuses_is_explained(data: Any) -> None:
+    fill_kinds(data)
     try:
         Recipe.model_validate(data, strict=True)
     except ValidationError as error:
-        refused = [item for item in error.errors() if item["type"] != "value_error"]
-        for item in refused:
-            place = place_of(item["loc"], ROOT)
-            assert any(near[: len(place)] == place for near in explained), (item, explained)
-        assert bool(refused) == bool(explained)
-    else:
-        assert not explained
+        problems = problems_of(data, error)
+        assert problems
+        for problem in problems:
+            assert problem.text.endswith((".", "?")), problem
+            assert "Input should" not in problem.text, problem
+        checks = {str(item["ctx"]["error"]) for item in error.errors() if item["type"] == "value_error"}
+        assert bool(checks) or any("expected" in problem.text or "unknown key" in problem.text for problem in problems)
 
 
 def outcome_of(text: str, overrides: list[str]) -> Recipe | None:
