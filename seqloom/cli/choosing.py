@@ -109,8 +109,9 @@ def _require_own_options(asked: Asked) -> None:
 
 
 def _of_recipe(name: str, asked: Asked) -> "Recipe":
-    from seqloom.cli.recipes import find_recipe, shipped
+    from seqloom.cli.recipes import find_recipe
     from seqloom.recipe import read_recipe
+    from seqloom.recipe.shipped import shipped
 
     _require_no_data(name)
     recipe = read_recipe(find_recipe(name), asked.settings)

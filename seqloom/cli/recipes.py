@@ -1,6 +1,5 @@
 """`seqloom recipes`: recipes that come with seqloom, and your own."""
 
-from importlib.resources import files
 from pathlib import Path
 from typing import Annotated
 
@@ -14,16 +13,12 @@ from seqloom.system.files import Found, found_at
 app = typer.Typer(help="List, show, copy and check recipes.", no_args_is_help=True, rich_markup_mode=None)
 
 
-def shipped() -> dict[str, Path]:
-    """The recipes inside the package, by name."""
-    folder = Path(str(files("seqloom") / "recipes"))
-    return {path.stem: path for path in sorted(folder.glob("*.yaml"))}
-
-
 def find_recipe(name: str) -> Path:
     """A recipe by its file or by the name of a shipped one; a file wins."""
     if found_at(name) is Found.FILE or name.endswith((".yaml", ".yml")) or "/" in name:
         return Path(name)
+    from seqloom.recipe.shipped import shipped
+
     known = shipped()
     if name not in known:
         raise RecipeError(f"{name}: neither a file nor a recipe that comes with seqloom. Those are: {', '.join(known)}")
@@ -42,6 +37,8 @@ def list_recipes(json: Json = False) -> None:
     Example:
         seqloom recipes ls
     """
+    from seqloom.recipe.shipped import shipped
+
     rows = [{"name": name, "about": _headline(path)} for name, path in shipped().items()]
     if json:
         print_json(rows)

@@ -9,21 +9,32 @@ from typing import Any, Literal
 from seqloom.data.reading.formats import read_examples, read_text
 from seqloom.errors import DataError
 from seqloom.recipe import Recipe, parse_recipe, recipe_from, to_yaml
-from seqloom.recipe.sections import TARGET, Aligned, Files
+from seqloom.recipe.sections import TARGET, Aligned, Files, TextEncoder, Vocabulary
 from seqloom.recipe.sections.data import is_lone
+from seqloom.recipe.shipped import shipped_recipe
 from seqloom.suggest.recognition import Recognised, recognise, spread_over
 
-_UPDATES = 3_000
-"""About so many updates train a small model well; small data is gone over more often."""
-UPDATES_PER_EPOCH = 60
+_ENOUGH = 20_000
+"""Fewer pairs are small data, for which the models of recipes are made narrower, ..."""
+_NARROW = 128
+"""... to so many units in an encoder, twice as many in a decoder, ..."""
+_LEARNING_RATE, _NARROW_UPDATES = 2e-3, 2_000
+"""... which learn at this rate, and make so many updates."""
+_UPDATES = (1_000, 20_000)
+"""At least and at most so many updates: small data is gone over more often, and large data not as often as a recipe says."""
+UPDATES_PER_EPOCH = 24
 _MOST_EPOCHS = 100
 _TEXT_UPDATES = 4_000
 _MOST_TEXT_EPOCHS = 20
 _ENOUGH_FOR_WORDS = 1_000_000
+_ENOUGH_FOR_WIDTH, _ENOUGH_FOR_ROWS = 500_000, 2_000_000
+"""Symbols of a text from which on a model is as wide as the recipe's, and reads twice as many rows side by side."""
 _HELD_OUT = (20, 5_000)
 """Validation and test get a twentieth of the pairs each, within these numbers, and at most a fifth."""
 
 Kind = Literal["symbols", "characters", "bpe"]
+BASES: dict[Kind, str] = {"symbols": "pronunciation", "characters": "transliteration", "bpe": "translation"}
+"""The shipped recipe for what is to be written."""
 METRICS: dict[Kind, str] = {"symbols": "symbol_error_rate", "characters": "cer", "bpe": "chrf"}
 """What models are judged by that write symbols of a kind."""
 
@@ -67,45 +78,78 @@ def recipe_for(
     test: Files | None = None,
     overrides: Sequence[str] = (),
 ) -> Recipe:
-    """A recipe for a table of texts: symbols, sizes and epochs that fit it. table: what `recognise` says of the files.
+    """A recipe for a table of texts: the shipped one for such texts, with what this data demands.
 
-    overrides: as of `--set`.
+    table: what `recognise` says of the files. overrides: as of `--set`.
     """
     table = table or recognise(train)
     require_some(table, train)
-    pairs = table.count
     sources = {name: look_at(table.texts(name)) for name in table.sources}
     target = look_at(table.texts(TARGET))
-    length = max(*(source.length for source in sources.values()), 1.0 if table.classes else target.length)
-    size = 128 if pairs < 20_000 else 256
-    budget = int(min(4000, max(100, pairs * length / UPDATES_PER_EPOCH)))
-    updates = max(1, round(pairs * length / budget))
-    epochs = max(3, min(_MOST_EPOCHS, round(_UPDATES / updates)))
-    share = held_out_share(pairs)
-    encoder = {"cell": "lstm", "size": size, "embedding": 128, "dropout": 0.3}
-    body: dict[str, Any] = {
-        "data": {
-            "train": train if isinstance(train, Aligned) else list([train] if isinstance(train, str) else train),
-            "format": table.format,
-            "columns": table.columns.model_dump(),
-            **_symbols(table, sources, {"kind": "whole"} if table.classes else _vocabulary(target, pairs)),
-            "split": {"validation": share, "test": share},
-        },
-        "model": {
-            **({"encoder": encoder} if len(sources) == 1 else {"encoders": dict.fromkeys(sources, encoder)}),
-            "decoder": {"cell": "lstm", "size": 2 * size, "embedding": 128, "dropout": 0.3},
-        },
-        "training": {
-            "epochs": epochs,
-            "batch_tokens": budget,
-            "learning_rate": 2e-3,
-            "schedule": {"kind": "cosine", "warmup": min(100, epochs * updates // 10), "final": 0.05},
-            "validation": {"metric": "exact_match" if table.classes else METRICS[target.kind], "patience": 10},
-        },
+    first = next(iter(sources.values()))
+    base = shipped_recipe(BASES[first.kind if table.classes else target.kind])
+    share = held_out_share(table.count)
+    data = {
+        "train": train if isinstance(train, Aligned) else list([train] if isinstance(train, str) else train),
+        "format": table.format,
+        "columns": table.columns.model_dump(),
+        **_symbols(table, base, sources, target),
+        "split": {"validation": share, "test": share},
+        **_longest(base, [*sources.values(), target]),
     }
-    if updates < UPDATES_PER_EPOCH:  # a few updates hardly change the model: judging it after each epoch would waste time
-        body["training"]["validation"]["every_steps"] = UPDATES_PER_EPOCH
+    length = max(*(source.length for source in sources.values()), 1.0 if table.classes else target.length)
+    narrowed = table.count < _ENOUGH and _encoder_size(base) > _NARROW
+    model = _model(base, list(sources), narrowed=narrowed)
+    training = _training(base, table, length, METRICS[target.kind] if narrowed else None)
+    body = {"data": data, "model": model, "training": training, "search": base.search.model_dump()}
     return finished(body, validation, test, overrides)
+
+
+def _longest(base: Recipe, sides: Sequence[Look]) -> dict[str, Any]:
+    """The recipe leaves out what is longer than the rest; where long texts are the rule, they are what is to be learnt."""
+    most = base.data.maximum_length
+    return {"maximum_length": most} if all(3 * one.length < most for one in sides) else {}
+
+
+def _encoder_size(base: Recipe) -> int:
+    encoder = base.model.encoder
+    return encoder.size if isinstance(encoder, TextEncoder) else 0
+
+
+def _model(base: Recipe, sources: Sequence[str], *, narrowed: bool) -> dict[str, Any]:
+    """The recipe's model, or a narrower one; every source has an encoder."""
+    body = base.model.model_dump(exclude_none=True)
+    encoder, decoder = body.pop("encoder"), body["decoder"]
+    if narrowed:
+        encoder["size"] = min(_NARROW, encoder["size"])
+        decoder["size"] = min(2 * _NARROW, decoder["size"])
+        encoder["embedding"], decoder["embedding"] = (min(_NARROW, one["embedding"]) for one in (encoder, decoder))
+    return {**body, **({"encoder": encoder} if len(sources) == 1 else {"encoders": dict.fromkeys(sources, encoder)})}
+
+
+def _training(base: Recipe, table: Recognised, length: float, narrowed: str | None) -> dict[str, Any]:
+    """The recipe's training. length: symbols of a typical text.
+
+    narrowed: for a narrower model, what it is judged by: few examples need a metric that tells small steps apart.
+    """
+    body = base.training.model_dump()
+    symbols = table.count * length
+    budget = int(min(base.training.batch_tokens, max(100, symbols / UPDATES_PER_EPOCH)))
+    updates = max(1, round(symbols / budget))
+    wanted = min(_UPDATES[1], max(_NARROW_UPDATES if narrowed else _UPDATES[0], base.training.epochs * updates))
+    epochs = max(3, min(_MOST_EPOCHS, round(wanted / updates)))
+    body |= {"epochs": epochs, "batch_tokens": budget}
+    body["schedule"]["warmup"] = min(body["schedule"]["warmup"], epochs * updates // 10)
+    if narrowed:
+        body["learning_rate"] = _LEARNING_RATE
+        body["validation"] |= {"metric": narrowed, "patience": 10}
+    if table.classes:
+        # Whoever asks for classes asks how probable each is, which smoothed labels would falsify.
+        body["label_smoothing"] = 0.0
+        body["validation"]["metric"] = "exact_match"
+    if updates < UPDATES_PER_EPOCH:  # a few updates hardly change the model: judging it after each epoch would waste time
+        body["validation"]["every_steps"] = UPDATES_PER_EPOCH
+    return body
 
 
 def require_some(table: Recognised, files: Files) -> None:
@@ -123,16 +167,25 @@ def _raise_what_is_wrong(table: Recognised, files: Files) -> None:
         return
 
 
-def _symbols(table: Recognised, looks: Mapping[str, Look], target: dict[str, Any]) -> dict[str, Any]:
+def _symbols(table: Recognised, base: Recipe, looks: Mapping[str, Look], target: Look) -> dict[str, Any]:
     """What the texts are made of: the one source has its vocabulary beside the target's, several have each its own."""
+    usual = base.data.vocabularies
+    read = {name: _vocabulary(look, table.count, usual.source) for name, look in looks.items()}
+    for name, vocabulary in read.items():
+        if vocabulary.get("lowercase") and _case_matters(table.texts(name)):
+            vocabulary["lowercase"] = False
+    written = {"kind": "whole"} if table.classes else _vocabulary(target, table.count, usual.target)
     if is_lone(table.sources):
-        (look,) = looks.values()
-        return {"vocabularies": {"source": _vocabulary(look, table.count), "target": target}}
-    sources = {
-        name: {"column": source.column, "vocabulary": _vocabulary(looks[name], table.count)}
-        for name, source in table.sources.items()
-    }
-    return {"sources": sources, "vocabularies": {"target": target}}
+        (vocabulary,) = read.values()
+        return {"vocabularies": {"source": vocabulary, "target": written}}
+    sources = {name: {"column": source.column, "vocabulary": read[name]} for name, source in table.sources.items()}
+    return {"sources": sources, "vocabularies": {"target": written}}
+
+
+def _case_matters(texts: Sequence[str]) -> bool:
+    """Whether there are texts that only capital letters tell apart."""
+    different = set(texts)
+    return len({one.lower() for one in different}) < len(different)
 
 
 def finished(body: dict[str, Any], validation: Files | None, test: Files | None, overrides: Sequence[str]) -> Recipe:
@@ -160,34 +213,22 @@ def recipe_for_text(
     kind: dict[str, Any] = {"kind": "file", "file": vocabulary} if vocabulary is not None else _text_vocabulary(text, count)
     # A line break counts.
     symbols = count * (1 + (text.characters if kind["kind"] == "characters" else 1.3 * text.words))
-    size = 256 if symbols < 500_000 else 512
-    rows, stretch = (32, 64) if symbols < 2_000_000 else (64, 64)
-    updates = max(1.0, symbols / (rows * stretch))
+    base = shipped_recipe("text")
+    body = {"model": base.model.model_dump(), "training": base.training.model_dump(), "search": base.search.model_dump()}
+    if symbols < _ENOUGH_FOR_WIDTH:
+        body["model"]["decoder"] |= {"size": 256, "embedding": 256}
+    rows = (base.training.batch_size or 32) * (1 if symbols < _ENOUGH_FOR_ROWS else 2)
+    piece = base.training.stretch
+    updates = max(1.0, symbols / (rows * piece))
     epochs = max(3, min(_MOST_TEXT_EPOCHS, round(_TEXT_UPDATES / updates)))
+    body["training"] |= {"epochs": epochs, "batch_size": None if lines else rows, "batch_tokens": rows * piece}
+    body["training"]["schedule"]["warmup"] = min(base.training.schedule.warmup, round(epochs * updates / 10))
     share = held_out_share(count)
-    body: dict[str, Any] = {
-        "data": {
-            "train": list(files),
-            "text": "lines" if lines else "stream",
-            "vocabularies": {"target": kind},
-            "split": {"validation": share, "test": share},
-        },
-        "model": {
-            "encoder": None,
-            "decoder": {"cell": "lstm", "size": size, "layers": 2, "embedding": size, "dropout": 0.3, "tied": "output"},
-            "bridge": {"kind": "none"},
-        },
-        "training": {
-            "epochs": epochs,
-            "batch_size": None if lines else rows,
-            "batch_tokens": rows * stretch,
-            "stretch": stretch,
-            "learning_rate": 2e-3,
-            "schedule": {"kind": "cosine", "warmup": min(100, round(epochs * updates / 10)), "final": 0.02},
-            "ema": {"decay": 0.995},
-            "validation": {"metric": "loss", "patience": 5},
-        },
-        "search": {"kind": "sample", "length_factor": 0.0, "length_extra": 500},
+    body["data"] = {
+        "train": list(files),
+        "text": "lines" if lines else "stream",
+        "vocabularies": {"target": kind},
+        "split": {"validation": share, "test": share},
     }
     return finished(body, validation, test, overrides)
 
@@ -224,9 +265,11 @@ def look_at(texts: Sequence[str]) -> Look:
     )
 
 
-def _vocabulary(side: Look, pairs: int) -> dict[str, Any]:
+def _vocabulary(side: Look, pairs: int, usual: Vocabulary) -> dict[str, Any]:
+    """The recipe's vocabulary if it is of the kind that a side needs; fewer parts of words for small data."""
     kind = side.kind
-    return {"kind": kind, "size": max(500, min(8000, pairs // 4))} if kind == "bpe" else {"kind": kind}
+    body: dict[str, Any] = usual.model_dump() if usual.kind == kind else {"kind": kind}
+    return {**body, "size": max(500, min(8000, pairs // 4))} if kind == "bpe" else body
 
 
 def held_out_share(pairs: int) -> float:

@@ -2,6 +2,7 @@
 
 from seqloom.recipe import Recipe
 from seqloom.recipe.sections import TARGET, Vocabulary
+from seqloom.suggest.defaults import BASES
 
 _SYMBOLS = {
     "characters": "characters, as texts of a few words are written letter by letter",
@@ -23,10 +24,22 @@ def reasons(recipe: Recipe, *, timed: bool = False) -> str:
         symbols = f"{'both sides are ' if sources else ''}{sides[TARGET]}"
     else:
         symbols = "; ".join(f"the {name} is {words}" for name, words in sides.items())
+    start = "" if data.file_sources else f"the recipe {_base(recipe)}, fitted to the data: "
     sized = f"the decoder has {recipe.model.decoder.size} units, which suits this amount of data"
     length = "" if timed else f"at most {training.epochs} epochs, as small data is gone over more often; "
     judged = f"judged by {training.validation.metric}, which suits the targets"
-    return f"{symbols}; {sized}; {length}{judged}. Change anything with --set, or take a recipe (seqloom recipes ls)"
+    return f"{start}{symbols}; {sized}; {length}{judged}. Change anything with --set, or take a recipe (seqloom recipes ls)"
+
+
+def _base(recipe: Recipe) -> str:
+    """The shipped recipe that a recipe for texts was made from."""
+    vocabularies = recipe.data.vocabularies
+    if recipe.is_language_model:
+        return "text"
+    kind = vocabularies.target.kind
+    if kind == "whole":
+        kind = recipe.data.vocabulary_of(next(iter(recipe.data.text_sources))).kind
+    return next((name for base, name in BASES.items() if base == kind), BASES["bpe"])
 
 
 def _of(vocabulary: Vocabulary) -> str:

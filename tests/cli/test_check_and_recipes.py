@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from cli.conftest import Seqloom
-from seqloom.cli.recipes import shipped
 from seqloom.recipe import read_recipe
+from seqloom.recipe.shipped import shipped
 
 
 def test_good_data_is_fit_for_training(seqloom: Seqloom, tiny_pairs: Path) -> None:

@@ -7,8 +7,10 @@ import pytest
 
 from seqloom.data.preparing.corpus import Corpus
 from seqloom.recipe import Recipe
-from seqloom.recipe.sections import Columns
+from seqloom.recipe.sections import Characters, Columns
+from seqloom.recipe.shipped import shipped_recipe
 from seqloom.suggest.defaults import recipe_for
+from seqloom.suggest.reasons import reasons
 from seqloom.suggest.recognition import recognise
 
 
@@ -43,6 +45,35 @@ def test_words_are_characters(tmp_path: Path) -> None:
 def test_phonemes_between_spaces_are_symbols(tmp_path: Path, count: int) -> None:
     recipe = _recipe(tmp_path, [f"{word}\t{' '.join(word.upper())}" for word in _words(count)])
     assert _kinds(recipe) == ("characters", "symbols", "symbol_error_rate")
+
+
+def test_pronunciations_get_the_shipped_recipe(tmp_path: Path) -> None:
+    recipe = _recipe(tmp_path, [f"{word}\t{' '.join(word.upper())}" for word in _words(3600)])
+    shipped = shipped_recipe("pronunciation")
+    assert (recipe.model, recipe.training, recipe.search) == (shipped.model, shipped.training, shipped.search)
+    assert recipe.data.vocabularies == shipped.data.vocabularies
+    assert "the recipe pronunciation" in reasons(recipe)
+
+
+def test_case_is_kept_where_it_tells_words_apart(tmp_path: Path) -> None:
+    words = [*_words(100), "Weg", "weg"]
+    recipe = _recipe(tmp_path, [f"{word}\t{' '.join(word)}" for word in words])
+    assert recipe.data.vocabularies.source == Characters(lowercase=False)
+
+
+def test_small_data_gets_a_narrower_model_and_large_data_the_shipped_one(tmp_path: Path) -> None:
+    shipped = shipped_recipe("transliteration")
+    small = _recipe(tmp_path, [f"{word}\t{word.upper()}" for word in _words(300)])
+    large = _recipe(tmp_path, [f"{word}\t{word.upper()}" for word in _words(40_000)])
+    assert (large.model, large.training.batch_tokens) == (shipped.model, shipped.training.batch_tokens)
+    assert small.model.bridge == shipped.model.bridge
+    assert small.model.decoder.size < shipped.model.decoder.size
+    assert small.training.batch_tokens < shipped.training.batch_tokens
+
+
+def test_long_texts_are_not_left_out(tmp_path: Path) -> None:
+    long = [" ".join(_sentences(12)[index:] + _sentences(12)[:index]) for index in range(12)]
+    assert _recipe(tmp_path, [f"{one}\t{one}" for one in long]).data.maximum_length == 500
 
 
 @pytest.mark.parametrize("count", [30, 3000])

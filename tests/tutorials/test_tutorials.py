@@ -32,7 +32,8 @@ def transliteration(folder: Path) -> None:
 
 def translation(folder: Path) -> None:
     little_data.write_lines(
-        folder / "sentences.tsv", [*little_data.translations() * 2, "Where is the station?\tOù est la gare ?"]
+        folder / "sentences.tsv",
+        [*little_data.translations() * 2, "Two dogs are playing in the snow.\tZwei Hunde spielen im Schnee."],
     )
     little_data.write_lines(folder / "letters.txt", ["we like the red cat", "I see the old house"])
 
