@@ -22,7 +22,7 @@ LONG_MODULES = {
 
 LONGEST_FUNCTION = 40
 LONG_FUNCTIONS = {
-    "seqloom/suggest/image_defaults.py recipe_for_images": "one recipe, written out as data",
+    "seqloom/suggest/file_defaults.py recipe_for_files": "one recipe, written out as data",
     "seqloom/training/loop.py fit": "the training loop, to be read from top to bottom",
 }
 

@@ -13,7 +13,7 @@ import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 from seqloom.data.arrays import IntArray
-from seqloom.models.encoders.frontends import InputSize
+from seqloom.data.kinds.contract import InputSize
 from seqloom.models.encoders.vision import is_trained, layout_of, outline_of
 from seqloom.recipe import sections
 

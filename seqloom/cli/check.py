@@ -20,11 +20,8 @@ from seqloom.system.terminals import visible
 from seqloom.wording import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from seqloom.data.doctor.examination import Diagnosis
-    from seqloom.data.doctor.picture_checks import Pictures
-    from seqloom.recipe.sections import Files, Source
+    from seqloom.recipe.sections import Files
 
 _COLOURS = {"error": "red", "warning": "yellow", "note": "dim"}
 
@@ -62,6 +59,7 @@ def check(
     Exit code 1 if there are errors: they would stop or spoil a training.
     """
     from seqloom.data.doctor.examination import examine
+    from seqloom.data.doctor.file_checks import file_checks
     from seqloom.recipe.sections import Aligned
 
     if bool(files) == bool(source or target) or bool(source) != bool(target):
@@ -76,8 +74,8 @@ def check(
         splits |= {name: parse_files(file) for name, file in (("validation", validation), ("test", test)) if file}
         table = recognised(train, columns, images, parse_format(format))
         taken = {"columns": table.as_json()}
-        pictures = _picture_checks(table.sources, sized=False)
-        diagnosis = examine(splits, format=table.format, columns=table.columns, sources=table.sources, further=pictures)
+        further = file_checks(table.sources, sized=False)
+        diagnosis = examine(splits, format=table.format, columns=table.columns, sources=table.sources, further=further)
     if json:
         print_json({**diagnosis.as_json(), **taken})
     else:
@@ -88,6 +86,7 @@ def check(
 
 def _of_recipe(path: str) -> "Diagnosis":
     from seqloom.data.doctor.examination import examine
+    from seqloom.data.doctor.file_checks import file_checks
     from seqloom.recipe import read_recipe
 
     data = read_recipe(path).data
@@ -101,21 +100,8 @@ def _of_recipe(path: str) -> "Diagnosis":
         columns=data.columns,
         maximum_length=data.maximum_length,
         sources=data.sources,
-        further=_picture_checks(data.sources, sized=True),
+        further=file_checks(data.sources, sized=True),
     )
-
-
-def _picture_checks(sources: "Mapping[str, Source]", *, sized: bool) -> "list[Pictures]":
-    """A check of the pictures of each source that is an image. sized: the sources say how large they will be."""
-    from seqloom.data.doctor.picture_checks import Pictures
-    from seqloom.data.media.files import MediaFinder
-    from seqloom.recipe.sections import ImageSource
-
-    return [
-        Pictures(MediaFinder(source).find, *(source.height_and_width if sized else (0, 0)), source=name)
-        for name, source in sources.items()
-        if isinstance(source, ImageSource)
-    ]
 
 
 def _show(diagnosis: "Diagnosis") -> None:

@@ -168,7 +168,7 @@ def _for_text(asked: Asked) -> "Recipe":
 def _for_pairs(asked: Asked, files: "Files") -> "Recipe":
     from seqloom.cli.own_data import with_pairs
     from seqloom.suggest.defaults import recipe_for
-    from seqloom.suggest.image_defaults import recipe_for_images
+    from seqloom.suggest.file_defaults import recipe_for_files
 
     base = _base(asked)
     if base is not None:
@@ -185,6 +185,6 @@ def _for_pairs(asked: Asked, files: "Files") -> "Recipe":
     validation = parse_files(asked.validation) if asked.validation else None
     test = parse_files(asked.test) if asked.test else None
     table = recognised(files, asked.columns, asked.images, parse_format(asked.format))
-    if table.has_images:
-        return recipe_for_images(files, table, validation=validation, test=test, overrides=asked.settings)
+    if table.names_files:
+        return recipe_for_files(files, table, validation=validation, test=test, overrides=asked.settings)
     return recipe_for(files, table, validation=validation, test=test, overrides=asked.settings)

@@ -29,12 +29,11 @@ def with_pairs(
 ) -> "Recipe":
     """The recipe with these pairs in place of its own data; what is not named is held out of them."""
     from seqloom.data.reading.formats import read_examples
-    from seqloom.recipe.sections import TextSource
 
     if recipe.is_language_model:
         raise UsageError("this recipe is one of a language model, which reads plain text. Give it with --text")
     data = recipe.data
-    if data.builtin is not None and not all(isinstance(one, TextSource) for one in data.sources.values()):
+    if data.builtin is not None and len(data.text_sources) < len(data.sources):
         raise UsageError(f"this recipe is made for the built-in task {data.builtin} and its pictures. Use another one")
     if format != "auto":
         data = data.model_copy(update={"format": format})

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from seqloom.data.examples import Example
     from seqloom.recipe.sections import Data
 
-_PICTURES = (".jpg", ".jpeg", ".png", ".gif", ".webp", ".bmp", ".tif", ".tiff")
 _OTHERS = (".wav", ".flac", ".mp3", ".ogg", ".mp4", ".avi", ".mov", ".mkv", ".zip", ".tar", ".yaml", ".yml", ".md", ".html")
 """Of files that people have beside tables of text."""
 
@@ -25,9 +24,12 @@ def typed_texts(data: "Data", given: "Sequence[str]", reading: str | None) -> "I
 
     reading: what was said of how a file is to be read, which goes with files only.
     """
-    from seqloom.data.media.files import DRAWN
+    from seqloom.data.kinds import file_kinds
 
-    absent = [place for place in given if place != "-" and not place.startswith(DRAWN) and not is_there(place)]
+    kinds = file_kinds().values()
+    absent = [
+        place for place in given if place != "-" and not is_there(place) and not any(one.is_named(place) for one in kinds)
+    ]
     if not absent:
         return None
     if data.file_sources and len(data.sources) == 1:
@@ -48,9 +50,11 @@ def typed_texts(data: "Data", given: "Sequence[str]", reading: str | None) -> "I
 
 def _looks_like_a_file(place: str) -> bool:
     """Whether it has the ending of a file, or, without any space, folders before it."""
+    from seqloom.data.kinds import file_kinds
     from seqloom.data.reading.formats import ending_format
 
-    if ending_format(place) is not None or PurePath(place).suffix.lower() in (*_PICTURES, *_OTHERS):
+    ending = PurePath(place).suffix.lower()
+    if ending_format(place) is not None or ending in _OTHERS or any(ending in one.endings for one in file_kinds().values()):
         return True
     return "/" in place and not any(character.isspace() for character in place)
 

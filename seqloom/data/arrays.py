@@ -28,10 +28,25 @@ class Padded:
 
     @classmethod
     def of(cls, sequences: Sequence[npt.NDArray[Any]]) -> "Padded":
-        """Pad sequences of ids [L], or of vectors [L, D], to the longest of them."""
-        lengths = np.asarray([len(one) for one in sequences], dtype=np.int64)
-        vectors = bool(len(sequences)) and sequences[0].ndim > 1
-        shape = (len(sequences), max(1, int(lengths.max(initial=1))), *(sequences[0].shape[1:] if vectors else ()))
-        values = np.zeros(shape, dtype=np.float32 if vectors else np.int64)
-        values[np.arange(values.shape[1])[None, :] < lengths[:, None]] = np.concatenate(sequences) if len(sequences) else []
+        """Pad sequences of ids [L], or of rows [L, ...], to the longest of them."""
+        ends = np.cumsum([len(one) for one in sequences], dtype=np.int64)
+        starts = np.concatenate([[0], ends[:-1]]) if len(ends) else ends
+        return cls.of_parts(np.concatenate(sequences) if len(sequences) else ends, starts, ends)
+
+    @classmethod
+    def of_parts(cls, flat: npt.NDArray[Any], starts: IntArray, ends: IntArray) -> "Padded":
+        """Pad some parts of one long array of ids [N], or of rows [N, ...], to the longest of them."""
+        lengths = ends - starts
+        real = np.arange(max(1, int(lengths.max(initial=1)))) < lengths[:, None]
+        kind = _as_read(flat)
+        if not len(flat):
+            return cls(np.zeros((*real.shape, *flat.shape[1:]), dtype=kind), lengths)
+        places = np.where(real, starts[:, None] + np.arange(real.shape[1]), 0)
+        values = flat[places].astype(kind, copy=False)
+        values[~real] = 0
         return cls(values, lengths)
+
+
+def _as_read(flat: npt.NDArray[Any]) -> type[np.generic]:
+    """The type that models read: ids are integers, bytes are pixels, and all other rows are float32."""
+    return np.int64 if flat.ndim == 1 else np.uint8 if flat.dtype == np.uint8 else np.float32

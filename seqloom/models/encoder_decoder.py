@@ -2,22 +2,25 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
 from seqloom.data.arrays import Padded
+from seqloom.data.kinds.contract import InputSize
 from seqloom.data.preparing.batches import Batch
 from seqloom.errors import RecipeError
 from seqloom.models.decoders import Decoded, DecoderState, build_decoder
-from seqloom.models.encoders import ImageEncoder, TextEncoder, TransformerEncoder, build_encoder
-from seqloom.models.encoders.frontends import InputSize, input_sizes
-from seqloom.models.memory import Layout, Memory, MemorySize
+from seqloom.models.encoders import Encoder, ImageEncoder, TextEncoder, TransformerEncoder, build_encoder
+from seqloom.models.encoders.frontends import input_sizes
+from seqloom.models.memory import Memory, MemorySize
 from seqloom.models.training.loss import chunked_cross_entropy, sampled_outputs
 from seqloom.models.training.objective import LookingTerms
 from seqloom.recipe import sections
 from seqloom.recipe.sections import TARGET
+from seqloom.results.layouts import Layout
 
 
 @dataclass(frozen=True)
@@ -144,9 +147,8 @@ class EncoderDecoder(nn.Module):
 
     @property
     def layouts(self) -> dict[str, Layout]:
-        """How the positions of those memories lie that are no sequences, by the source's name."""
-        found = {name: encoder.layout for name, encoder in self.encoders.items()}
-        return {name: layout for name, layout in found.items() if isinstance(layout, Layout)}
+        """How the positions of each memory lie, by the source's name."""
+        return {name: cast(Encoder, encoder).layout for name, encoder in self.encoders.items()}
 
     @property
     def device(self) -> torch.device:

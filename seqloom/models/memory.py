@@ -14,19 +14,6 @@ an LSTM, the keys and values to which a transformer's layer looks back)."""
 
 
 @dataclass(frozen=True)
-class Layout:
-    """How the positions of a memory lie in a picture: row by row."""
-
-    rows: int
-    columns: int
-
-    @property
-    def places(self) -> int:
-        """How many positions there are."""
-        return self.rows * self.columns
-
-
-@dataclass(frozen=True)
 class MemorySize:
     """How wide what an encoder writes is: each of its states, and the summary."""
 
@@ -40,8 +27,7 @@ class Memory:
 
     states [B, S, D], one vector per position; mask [B, S], True where real; summary [B, D'], one vector for all of it, from
     real positions only; finals: the last state of each layer, leaves [B, D'], from which a decoder may start; symbols [B, S]:
-    what was read, if it was symbols; layout: how positions lie, None if they follow each other. D' is D but for pictures, of
-    which the summary may be all states side by side.
+    what was read, if it was symbols. D' is D but for pictures, of which the summary may be all states side by side.
     """
 
     states: Tensor
@@ -49,4 +35,3 @@ class Memory:
     summary: Tensor
     finals: tuple[CellState, ...]
     symbols: Tensor | None = None
-    layout: Layout | None = None

@@ -14,6 +14,7 @@ from seqloom.data.vocabulary import Vocabulary
 from seqloom.errors import MissingExtraError, RunError, UsageError
 from seqloom.recipe import Recipe
 from seqloom.results.language import Studied
+from seqloom.results.layouts import Layout
 from seqloom.runs import RunFolder
 from seqloom.search.contracts import FloatArray, IntArray, State, Stepper
 from seqloom.system.cpu import InferencePrecision
@@ -23,8 +24,8 @@ class SourceStepper(Stepper, Protocol):
     """A stepper that can also read sources and score whole targets."""
 
     @property
-    def grids(self) -> Mapping[str, tuple[int, int]]:
-        """Rows and columns of the sources whose positions lie in a grid, by name."""
+    def layouts(self) -> Mapping[str, Layout]:
+        """How the positions of each source lie, by name."""
         ...
 
     def start(self, sources: Mapping[str, Padded], count: int, oracle: Mapping[str, Oracle] | None = None) -> State:

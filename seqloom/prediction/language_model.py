@@ -13,12 +13,12 @@ from typing import Self
 
 import numpy as np
 
+from seqloom.data.kinds.text import Limit
 from seqloom.data.preparing.corpus import Corpus
 from seqloom.data.preparing.text_rows import Layout, line_layouts, running_layout
 from seqloom.data.vocabulary import Sequences, Vocabulary
 from seqloom.errors import DataError, UsageError
 from seqloom.prediction.backends import OpenedModel, open_model
-from seqloom.prediction.inputs import Limit
 from seqloom.recipe import Recipe
 from seqloom.recipe.sections import TARGET, Beam, Sample, Search, SearchSection
 from seqloom.results.language import (

@@ -15,6 +15,8 @@ import numpy.typing as npt
 
 from seqloom.data.arrays import IntArray, Padded
 from seqloom.data.examples import Example
+from seqloom.data.kinds.contract import Look
+from seqloom.data.kinds.text import Limit
 from seqloom.data.preparing.batches import Batch
 from seqloom.data.preparing.corpus import Corpus
 from seqloom.data.reading.oracles import Entry, Oracle, Steps, Unit, parse_steps
@@ -22,7 +24,7 @@ from seqloom.data.vocabulary import Vocabulary
 from seqloom.errors import DataError, UsageError
 from seqloom.metrics import PAIRS, Item, Name, usual
 from seqloom.prediction.backends import OpenedModel, SourceStepper, open_model
-from seqloom.prediction.inputs import Input, Limit, Look, Reader, ReadExample
+from seqloom.prediction.inputs import Input, Reader, ReadExample
 from seqloom.recipe import Recipe
 from seqloom.recipe.sections import TARGET, Beam, Exhaustive, LookingBridge, Sample, Search
 from seqloom.results.predictions import Alignment, Candidate, FloatArray, Prediction
@@ -165,7 +167,7 @@ class Predictor:
             self.recipe.data,
             self.vocabularies,
             models[0].frontends,
-            models[0].stepper.grids,
+            models[0].stepper.layouts,
             tell_apart=self._copies,
             limit=None if maximum_input is None else Limit(maximum_input),
         )
@@ -385,7 +387,7 @@ class Predictor:
             prefixes=[forced] * len(read) if len(forced) else (),
             forbid=np.asarray(never, dtype=np.int64),
             # What encoders make of a file has no padding, however many positions it has.
-            source_lengths={name: sources[name].lengths for name in read[0].encoded},
+            source_lengths=self._reader.positions_in(sources),
             closed=vocabulary.whole,
         )
         name = self._reader.told_source

@@ -24,7 +24,6 @@ from seqloom.recipe.sections import (
     Files,
     Greedy,
     Hard,
-    ImageSource,
     InitialBridge,
     Inputs,
     Local,
@@ -39,10 +38,8 @@ from seqloom.recipe.sections import (
     Sample,
     TeacherInputs,
     TextEncoder,
-    TextSource,
     Transformer,
     TransformerEncoder,
-    VectorSource,
     Vocabulary,
     Whole,
 )
@@ -105,14 +102,8 @@ def _data(recipe: Recipe) -> str:
 
 def _source(recipe: Recipe, name: str) -> str:
     """What a source consists of."""
-    match recipe.data.sources[name]:
-        case TextSource():
-            return _symbols(recipe.data.vocabulary_of(name))
-        case VectorSource(size=size):
-            return f"vectors of {size} numbers"
-        case ImageSource() as image:
-            height, width = image.height_and_width
-            return f"images of {height} x {width} pixels"
+    source = recipe.data.sources[name]
+    return _symbols(recipe.data.vocabulary_of(name)) if source.has_vocabulary else source.in_words
 
 
 def _symbols(vocabulary: Vocabulary) -> str:

@@ -2,10 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Self
+from typing import Any, Self, assert_never
 
 import numpy as np
 import numpy.typing as npt
+
+from seqloom.results.layouts import Frames, Grid, Layout, Tokens
 
 FloatArray = npt.NDArray[np.float32]
 
@@ -17,14 +19,14 @@ class Alignment:
     weights [H, T, S]: one distribution over source positions per head and output symbol (T counts `end`).
     symbols: the S source symbols as a person reads them, `begin`/`end` marks and features included.
     spans: per source symbol, its start and end in the original text; equal numbers for marks and features.
-    grid: rows and columns for a source that is a picture, S = rows * columns, row by row; None for any other.
+    layout: how the S positions lie.
     unknown: which of the symbols, counted from 0, are not in the vocabulary. They are shown as they stand in the text.
     """
 
     weights: FloatArray
     symbols: tuple[str, ...]
     spans: tuple[tuple[int, int], ...]
-    grid: tuple[int, int] | None = None
+    layout: Layout = field(default_factory=Tokens)
     unknown: tuple[int, ...] = ()
 
     def __repr__(self) -> str:
@@ -38,11 +40,22 @@ class Alignment:
         return averaged
 
     def as_json(self) -> dict[str, Any]:
-        """The alignment as JSON-ready data: the weights averaged over heads, and the grid of a picture."""
-        grid = {} if self.grid is None else {"grid": list(self.grid)}
+        """The alignment as JSON-ready data: the weights averaged over heads, and how positions lie that are no symbols."""
         weights = np.round(self.mean.astype(np.float64), 5).tolist()
         unknown = {"unknown": list(self.unknown)} if self.unknown else {}
-        return {**grid, "symbols": list(self.symbols), **unknown, "weights": weights}
+        return {**_layout_data(self.layout), "symbols": list(self.symbols), **unknown, "weights": weights}
+
+
+def _layout_data(layout: Layout) -> dict[str, Any]:
+    match layout:
+        case Tokens():
+            return {}
+        case Grid(rows, columns):
+            return {"grid": [rows, columns]}
+        case Frames(stride):
+            return {"stride": stride}
+        case _:
+            assert_never(layout)
 
 
 @dataclass(frozen=True)

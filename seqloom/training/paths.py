@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from seqloom.recipe import Recipe
-from seqloom.recipe.sections import Aligned, AnySource, AnyVocabulary, Files, FileSource, Named, TextSource, VocabularyFile
+from seqloom.recipe.sections import Aligned, AnyVocabulary, Files, Named, VocabularyFile
 
 
 def with_absolute_paths(recipe: Recipe) -> Recipe:
@@ -15,7 +15,7 @@ def with_absolute_paths(recipe: Recipe) -> Recipe:
     }
     own = {side: _with_absolute_file(getattr(data.vocabularies, side)) for side in ("source", "target")}
     files["vocabularies"] = data.vocabularies.model_copy(update=own)
-    files["sources"] = Named({name: _with_absolute_root(source) for name, source in data.sources.items()})
+    files["sources"] = Named({name: source.with_paths(_absolute_path) for name, source in data.sources.items()})
     return recipe.model_copy(update={"data": data.model_copy(update=files)})
 
 
@@ -25,21 +25,15 @@ def _with_absolute_file(vocabulary: AnyVocabulary) -> AnyVocabulary:
     return vocabulary
 
 
-def _with_absolute_root(source: AnySource) -> AnySource:
-    match source:
-        case FileSource(root=str(root)):
-            return source.model_copy(update={"root": _absolute(root)})
-        case TextSource(vocabulary=VocabularyFile() as vocabulary):
-            return source.model_copy(update={"vocabulary": _with_absolute_file(vocabulary)})
-        case _:
-            return source
-
-
 def _absolute(files: Files) -> Files:
     match files:
         case Aligned(source=source, target=target):
             return Aligned.model_validate({"source": _absolute(source), "target": _absolute(target)})
         case str():
-            return str(Path(files).resolve())
+            return _absolute_path(files)
         case _:
-            return tuple(str(Path(one).resolve()) for one in files)
+            return tuple(map(_absolute_path, files))
+
+
+def _absolute_path(file: str) -> str:
+    return str(Path(file).resolve())

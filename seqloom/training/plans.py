@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, Generic, TypeVar
 
+import numpy as np
+
 from seqloom.data.arrays import IntArray
 from seqloom.data.preparing.batches import Batch, BatchPlan, StreamPlan, plan_epoch, plan_stream
 from seqloom.data.preparing.splits import PreparedSplit
@@ -122,5 +124,6 @@ class Ahead:
 
 
 def batch_lengths(split: PreparedSplit) -> Sequence[IntArray]:
-    """Lengths of every side that a batch must hold; a target counts its `end`."""
-    return [split.lengths(side) + (1 if side == TARGET else 0) for side in split.sides]
+    """Lengths of every side that a batch must hold; a target counts its `end`. Files that are all as long decide nothing."""
+    files = [lengths for name in split.media if len(np.unique(lengths := split.lengths(name))) > 1]
+    return [*files, *(split.lengths(side) + (1 if side == TARGET else 0) for side in split.sides)]

@@ -14,9 +14,9 @@ from seqloom.bench.counting import BatchShape, count_operations
 from seqloom.bench.textbook import IGNORED, Textbook, tensors
 from seqloom.bench.workloads import TRANSLATION
 from seqloom.data.arrays import Padded
+from seqloom.data.kinds.contract import InputSize
 from seqloom.data.preparing.batches import Batch
 from seqloom.models.encoder_decoder import EncoderDecoder
-from seqloom.models.encoders.frontends import InputSize
 from seqloom.recipe import sections
 
 SIZES = {"source": 40, "target": 50}

@@ -12,8 +12,8 @@ import pytest
 from PIL import Image
 
 from cli.conftest import Seqloom, words
+from seqloom.data.kinds.text import ONE_TEXT
 from seqloom.data.media.images import ImagePixels
-from seqloom.data.reading.vectors import ONE_TEXT
 from seqloom.prediction.predictor import Predictor
 from seqloom.recipe import read_recipe
 from seqloom.recipe.sections import (
@@ -27,7 +27,7 @@ from seqloom.recipe.sections import (
     Words,
 )
 from seqloom.runs import RunFolder
-from seqloom.suggest.image_defaults import recipe_for_images
+from seqloom.suggest.file_defaults import recipe_for_files
 from seqloom.suggest.recognition import Recognised, recognise
 
 COLOURS = {"red": (220, 30, 30), "green": (30, 180, 30), "blue": (40, 40, 220)}
@@ -91,7 +91,7 @@ def test_photographs_are_seen_by_the_pretrained_network(tmp_path: Path) -> None:
     table.write_text(
         "picture,index,caption\n" + "".join(f'{number}.png,0,"a caption, number {number}"\n' for number in range(9))
     )
-    recipe = recipe_for_images(str(table), recognise(str(table), {}, root=str(tmp_path / "photos.zip")))
+    recipe = recipe_for_files(str(table), recognise(str(table), {}, root=str(tmp_path / "photos.zip")))
     assert isinstance(recipe.model.encoder, EfficientNetLite0Encoder)
     assert (recipe.data.sources["image"].column, recipe.data.columns.target) == ("picture", "caption")
 
@@ -153,7 +153,7 @@ def test_what_cannot_be_told_is_asked(
 def test_punctuation_between_spaces_makes_symbols(captions: Path) -> None:
     table = captions.parent / "tokenised.tsv"
     table.write_text("".join(f"{line} .\n" for line in captions.read_text().splitlines()))
-    recipe = recipe_for_images(str(table), recognise(str(table), {}))
+    recipe = recipe_for_files(str(table), recognise(str(table), {}))
     assert recipe.data.vocabularies.target == Symbols(lowercase=True)
 
 
@@ -161,7 +161,7 @@ def test_the_longest_caption_says_how_long_captions_may_be(captions: Path) -> No
     table = captions.parent / "long.tsv"
     name, _ = captions.read_text().split("\t", 1)
     table.write_text(f"{captions.read_text()}{name}\t{'a very ' * 9}red square .\n")
-    search = recipe_for_images(str(table), recognise(str(table), {})).search
+    search = recipe_for_files(str(table), recognise(str(table), {})).search
     assert (search.length_factor, search.length_extra) == (0.0, 1 + round(1.5 * (2 * 9 + 3)))
 
 
@@ -174,7 +174,7 @@ def test_images_may_stand_in_any_column(captions: Path) -> None:
     table = captions.parent / "turned.tsv"
     rows = [line.split("\t") for line in captions.read_text().splitlines()]
     table.write_text("".join(f"{number}\t{text}\t{name}\n" for number, (name, text) in enumerate(rows)))
-    recipe = recipe_for_images(str(table), recognise(str(table), {"image": 3, "target": 2}))
+    recipe = recipe_for_files(str(table), recognise(str(table), {"image": 3, "target": 2}))
     assert (recipe.data.sources["image"].column, recipe.data.columns.target) == (3, 2)
 
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from cli.conftest import Seqloom
+from seqloom.data.kinds.vector import as_text, parse_vector
 from seqloom.data.reading.formats import read_examples
-from seqloom.data.reading.vectors import as_text, parse_vector
 from seqloom.errors import DataError
 from seqloom.prediction.predictor import Predictor
 from seqloom.recipe.sections import VectorSource

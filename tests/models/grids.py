@@ -3,7 +3,8 @@
 import torch
 from torch import Tensor, nn
 
-from seqloom.models.memory import Layout, Memory
+from seqloom.models.memory import Memory
+from seqloom.results.layouts import Grid
 
 ROWS, COLUMNS = 2, 3
 
@@ -14,7 +15,7 @@ class GridEncoder(nn.Module):
     def __init__(self, size: int) -> None:
         super().__init__()
         self.memory_size = self.summary_size = size
-        self.layout = Layout(ROWS, COLUMNS)
+        self.layout = Grid(ROWS, COLUMNS)
         self.look = nn.Linear(3, size)
 
     def forward(self, pictures: Tensor, lengths: Tensor) -> Memory:
@@ -22,4 +23,4 @@ class GridEncoder(nn.Module):
         states = torch.tanh(self.look(pictures[:, 0].to(self.look.weight.dtype).flatten(1, 2) / 255))
         there = lengths[:, None] > 0
         summary = states.mean(dim=1) * there
-        return Memory(states, there.expand(-1, ROWS * COLUMNS), summary, ((summary,),), layout=self.layout)
+        return Memory(states, there.expand(-1, ROWS * COLUMNS), summary, ((summary,),))

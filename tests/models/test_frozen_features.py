@@ -37,7 +37,7 @@ def test_features_are_what_the_network_sees_of_scaled_pixels(files: Sequence[Med
     network = frozen_network("last")
     assert len(found) == len(files)
     for media, features in zip(files, found, strict=True):
-        assert features.shape == frontend.shape == (2 * 3, 1280)
+        assert features.shape == (2 * 3, *frontend.row) == (2 * 3, 1280)
         pixels = torch.tensor(PIXELS.array(media)).float()
         seen = in_a_row(network(((pixels - 127) / 128).permute(2, 0, 1)[None]))[0]
         np.testing.assert_allclose(features, seen, atol=3e-3)  # half precision of numbers up to 6
@@ -68,8 +68,8 @@ def test_a_network_that_learns_reads_pixels(
     encoder: ConvolutionalEncoder | EfficientNetLite0Encoder, files: Sequence[Media]
 ) -> None:
     frontend = build_frontend(SOURCE, encoder)
-    assert frontend.shape == (64, 96, 3)
-    np.testing.assert_array_equal(next(frontend.arrays(files)), PIXELS.array(files[0]))
+    assert frontend.row == (64, 96, 3)
+    np.testing.assert_array_equal(next(frontend.arrays(files)), PIXELS.array(files[0])[None])
 
 
 def test_a_file_that_is_no_picture_is_named(files: Sequence[Media], tmp_path: Path) -> None:

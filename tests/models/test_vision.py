@@ -14,15 +14,15 @@ from seqloom.data.preparing.batches import Batch
 from seqloom.models.encoder_decoder import EncoderDecoder
 from seqloom.models.encoders import build_encoder
 from seqloom.models.encoders.vision import ConvolutionalNetwork, ImageEncoder
-from seqloom.models.memory import Layout
 from seqloom.models.prediction.stepper import TorchStepper
 from seqloom.recipe import sections
+from seqloom.results.layouts import Grid
 
 from .harness import CLOSE, EXACT, item, make_batch, randomise, scored_by, sequences, steps_of
 from .test_learning import write_greedily
 
 HEIGHT, WIDTH, TARGETS = 20, 12, 7
-LAYOUT = Layout(5, 3)
+LAYOUT = Grid(5, 3)
 CNN = {"kind": "cnn", "channels": [4, 6], "size": 8}
 FROZEN = {"kind": "efficientnet_lite0", "features": "middle", "size": 8}
 ENCODERS: dict[str, dict[str, Any]] = {
@@ -90,7 +90,7 @@ def encoder_of(settings: dict[str, Any]) -> ImageEncoder:
 def test_states_lie_in_a_grid_and_the_summary_is_as_wide_as_it_says(encoder: dict[str, Any]) -> None:
     built, read = encoder_of(encoder), sources(encoder)
     memory = built(torch.from_numpy(read.values), torch.from_numpy(read.lengths))
-    assert memory.layout == built.layout == (LAYOUT if encoder["kind"] == "cnn" else Layout(2, 1))
+    assert built.layout == (LAYOUT if encoder["kind"] == "cnn" else Grid(2, 1))
     assert memory.states.shape == (3, built.layout.places, built.memory_size)
     assert memory.mask.all()
     assert memory.summary.shape == (3, built.summary_size)

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from seqloom.results.layouts import Grid
 from seqloom.results.predictions import Alignment, Candidate, FloatArray, Prediction
 from seqloom.views.drawing.pixels import Pixels
 from seqloom.views.maps.exhibits import Box, Exhibit, Picture
@@ -63,7 +64,7 @@ def looking(tokens: Sequence[str], *, heads: int = 1, hard: bool = False) -> Flo
 
 def picture_alignment(tokens: Sequence[str], *, heads: int = 1, hard: bool = False) -> Alignment:
     places = [f"{row + 1},{column + 1}" for row in range(GRID[0]) for column in range(GRID[1])]
-    return Alignment(looking(tokens, heads=heads, hard=hard), tuple(places), ((0, 0),) * len(places), GRID)
+    return Alignment(looking(tokens, heads=heads, hard=hard), tuple(places), ((0, 0),) * len(places), Grid(*GRID))
 
 
 def captioned(text: str, *, heads: int = 1, hard: bool = False, seed: int = 0) -> Candidate:

@@ -28,11 +28,11 @@ from seqloom.data.doctor.checks import (
 from seqloom.data.doctor.comparisons import compare
 from seqloom.data.doctor.ledger import Ledger, as_lengths
 from seqloom.data.examples import Example, Problem, ProblemCode
+from seqloom.data.kinds.text import ONE_TEXT
 from seqloom.data.reading.formats import Format, format_of, paths_of, stream_examples
 from seqloom.data.reading.lines import BYTE_ORDER_MARK, DAMAGE, open_bytes
 from seqloom.data.reading.tables import FIRST_TWO
-from seqloom.data.reading.vectors import ONE_TEXT
-from seqloom.recipe.sections import TARGET, Aligned, Columns, Files, FileSource, Source, TextSource
+from seqloom.recipe.sections import TARGET, Aligned, Columns, Files, FileSource, Source
 from seqloom.system.files import Found, found_at
 
 __all__ = ["Diagnosis", "Finding", "Severity", "SplitSummary", "Spread", "examine"]
@@ -140,7 +140,7 @@ def examine(
     streams = {
         name: stream_examples(splits[name], format=format, columns=columns, report=collect, sources=sources) for name in ordered
     }
-    sides = (*(name for name, source in sources.items() if isinstance(source, TextSource)), TARGET)
+    sides = (*(name for name, source in sources.items() if source.has_vocabulary), TARGET)
     checks: list[Check] = [*patterns(), NormalForms(), UnseenCharacters(), Copies(), Headers(), *further]
     named = [name for name, source in sources.items() if isinstance(source, FileSource)]
     ledgers = {

@@ -22,14 +22,18 @@ import numpy.typing as npt
 
 from seqloom.data.examples import Origin, abbreviated
 from seqloom.errors import DataError
-from seqloom.recipe.sections import FileSource, ImageSource
 from seqloom.system.files import LARGEST_FILE, Found, RefusedError, found_at, open_regular, read_regular
 
 _COMPRESSED = (".tar.gz", ".tgz", ".tar.bz2", ".tbz", ".tar.xz", ".txz", ".tar.zst")
 
 
 class MediaError(DataError):
-    """A file that is not there or cannot be read. The text says nothing of the place that named it: callers put it before."""
+    """A file that is not there or cannot be read. The text says nothing of the place that named it: callers put it before.
+
+    code: what is wrong, stable; None if the file is not there.
+    """
+
+    code: str | None = None
 
 
 @dataclass(frozen=True)
@@ -83,18 +87,16 @@ class Frontend(Protocol):
         ...
 
     @property
-    def shape(self) -> tuple[int, ...]:
-        """Of every array: (P, F) is P positions of F numbers each; with more axes, the array is one position as a whole."""
+    def row(self) -> tuple[int, ...]:
+        """The shape of one position: F numbers, or the pixels of a whole picture."""
         ...
 
     def arrays(self, files: Sequence[Media]) -> Iterator[npt.NDArray[Any]]:
-        """An array for each file, in their order; several may be computed at once. Raises `MediaError` for a bad file."""
+        """For each file its rows [L, *row], in the order of files; several may be computed at once.
+
+        Raises `MediaError` for a bad file.
+        """
         ...
-
-
-def positions_of(shape: tuple[int, ...]) -> int:
-    """How many positions a model sees in arrays of a frontend's shape."""
-    return shape[0] if len(shape) == 2 else 1
 
 
 class MediaRoot(ABC):
@@ -223,32 +225,20 @@ class MediaFinder:
     """Finds the files that the examples of one source name.
 
     Names in a table begin at the recipe's root, or at the folder of the table without one. What a person names directly, in
-    Python or on a command line, begins at the working folder. A scene such as `scene:12` is the same everywhere.
+    Python or on a command line, begins at the working folder.
     """
 
-    def __init__(self, source: FileSource) -> None:
-        self._source = source
+    def __init__(self, root: str | None) -> None:
+        self._place = root
         self._root: MediaRoot | None = None
         self._folders: dict[str, MediaRoot] = {}
 
     def find(self, name: str, origin: Origin) -> Media:
         """The file that an example from the given place names. Raises `MediaError` if there is none."""
-        if isinstance(self._source, ImageSource) and name.startswith(DRAWN):
-            from seqloom.data.builtin.scenes import SceneRoot
-
-            return SceneRoot().resolve(name)
-        if self._source.root is not None and origin.is_table:
-            self._root = self._root or MediaRoot.open(self._source.root)
+        if self._place is not None and origin.is_table:
+            self._root = self._root or MediaRoot.open(self._place)
             return self._root.resolve(name)
         folder = str(Path(origin.file).parent)
         if folder not in self._folders:
             self._folders[folder] = MediaRoot.beside(origin.file)
         return self._folders[folder].resolve(name)
-
-    def trouble(self, media: Media) -> str | None:
-        """What is wrong with a file as far as its header tells; None if nothing is."""
-        if not isinstance(self._source, ImageSource) or isinstance(media, Drawing):
-            return None
-        from seqloom.data.media.images import check_header
-
-        return check_header(media)

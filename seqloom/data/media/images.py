@@ -121,16 +121,15 @@ class ImagePixels:
         return f"pixels 1 {self.height}x{self.width} {self.fit}"
 
     @property
-    def shape(self) -> tuple[int, ...]:
-        """The shape of every array."""
+    def row(self) -> tuple[int, ...]:
+        """A picture is one position."""
         return (self.height, self.width, 3)
 
-    def arrays(self, files: Iterable[Media]) -> Iterator[Pixels]:
-        """Yield an array for each file, in order. Raises `ImageProblem` at the first that is no picture."""
-        if self.threads == 1:
-            yield from map(self.array, files)
-            return
-        yield from in_order(self.array, files, threads=self.threads)
+    def arrays(self, files: Iterable[Media]) -> Iterator[npt.NDArray[np.uint8]]:
+        """Yield one row for each file, [1, height, width, 3]. Raises `ImageProblem` at the first that is no picture."""
+        seen = map(self.array, files) if self.threads == 1 else in_order(self.array, files, threads=self.threads)
+        for pixels in seen:
+            yield pixels[None]
 
     def array(self, media: Media) -> Pixels:
         """The pixels of one picture. A drawing is drawn in the size that is wanted, which takes no decoder."""

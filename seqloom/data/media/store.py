@@ -1,12 +1,15 @@
-"""What frontends made of files, kept for good: arrays by the content of the file, shared by all corpora and runs.
+"""What frontends made of files, kept for good: rows by the content of the file, shared by all corpora and runs.
 
-One folder per frontend: `arrays`, one row after the other, and `contents`, the hash of each row's file and a checksum of the
-row. Both only grow, a row before its hash, so that a kill at any moment leaves whole rows, and the next one goes on from there.
+One folder per frontend: `arrays`, the rows of one file after those of the other, and `contents`, for each file the hash of its
+content, a checksum of its rows and how many there are. Both only grow, rows before their hash, so that a kill at any moment
+leaves whole files, and the next one goes on from there.
 """
 
 import fcntl
 import hashlib
 import json
+import math
+import struct
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -18,52 +21,64 @@ import numpy.typing as npt
 
 from seqloom.data.arrays import IntArray, Padded
 from seqloom.data.cache import cache_folder
-from seqloom.data.media.files import Frontend, Media, positions_of
+from seqloom.data.media.files import Frontend, Media
 from seqloom.errors import DataError
 from seqloom.system.files import LARGEST_RECORDS, open_to_append, read_regular, require_regular
 from seqloom.system.json_parsing import parse_object
 
-_VERSION = 2
-_HASH_BYTES = 16
-_ENTRY_BYTES = _HASH_BYTES + 4
+_VERSION = 3
+_ENTRY = struct.Struct("<16sII")
+"""Of each file: the hash of its content, the checksum of its rows, and how many rows there are."""
 _TOGETHER = 64
-"""So many arrays are made before they are written down: more would be lost with a kill."""
+"""So many files are read before their rows are written down: more would be lost with a kill."""
+
+
+@dataclass(frozen=True)
+class _Kept:
+    """The rows of one file, from `start` to before `end`."""
+
+    start: int
+    end: int
+    checksum: int
 
 
 class MediaStore:
-    """The arrays of one frontend. Others may add rows while it is open; rows that are there never change."""
+    """The rows of one frontend. Others may add files while it is open; what is there never changes."""
 
     def __init__(self, frontend: Frontend) -> None:
         name = hashlib.sha256(frontend.key.encode()).hexdigest()[:32]
         self._frontend = frontend
         self._folder = cache_folder() / "media" / f"{name}-{_VERSION}"
-        self._rows: dict[str, int] = {}
-        self._checksums: dict[int, int] = {}
-        self._checked_rows: set[int] = set()
+        self._files: dict[str, _Kept] = {}
+        self._checked: set[str] = set()
         self._length = 0
         self._kind: np.dtype[Any] | None = None
-        self._look()
+        self._take_note()
 
-    def _look(self) -> None:
-        """Take note of the rows that are there."""
+    def _take_note(self) -> None:
+        """See which files are there."""
         if not (self._folder / "facts.json").exists():
             return
         try:
-            facts = parse_object(self._inside("facts.json"), {"key": str, "shape": list, "kind": str})
+            facts = parse_object(self._inside("facts.json"), {"key": str, "row": list, "kind": str})
             kind = np.dtype(facts["kind"])
             contents = self._inside("contents")
             require_regular(self._folder / "arrays", inside=self._folder)
         except (OSError, ValueError, TypeError) as problem:
             raise self._damaged(str(problem)) from problem
-        if facts["key"] != self._frontend.key or tuple(facts["shape"]) != self._frontend.shape or kind.hasobject:
+        if facts["key"] != self._frontend.key or tuple(facts["row"]) != self._frontend.row or kind.hasobject:
             raise self._damaged("it holds arrays of something else")
         self._kind = kind
-        whole = min(len(contents) // _ENTRY_BYTES, (self._folder / "arrays").stat().st_size // self._row_bytes)
-        for row in range(self._length, whole):
-            entry = contents[row * _ENTRY_BYTES : (row + 1) * _ENTRY_BYTES]
-            self._rows[entry[:_HASH_BYTES].hex()] = row
-            self._checksums[row] = int.from_bytes(entry[_HASH_BYTES:], "little")
-        self._length = whole
+        there = (self._folder / "arrays").stat().st_size // self._row_bytes
+        entries = contents[len(self._files) * _ENTRY.size : len(contents) // _ENTRY.size * _ENTRY.size]
+        for content, checksum, rows in _ENTRY.iter_unpack(entries):
+            if self._length + rows > there:
+                return
+            self._enter(content.hex(), checksum, rows)
+
+    def _enter(self, content: str, checksum: int, rows: int) -> None:
+        self._files[content] = _Kept(self._length, self._length + rows, checksum)
+        self._length += rows
 
     def _inside(self, name: str) -> bytes:
         return read_regular(self._folder / name, limit=LARGEST_RECORDS, inside=self._folder)
@@ -73,31 +88,30 @@ class MediaStore:
 
     @property
     def _row_bytes(self) -> int:
-        return int(np.prod(self._frontend.shape)) * (0 if self._kind is None else self._kind.itemsize)
+        return math.prod(self._frontend.row) * (0 if self._kind is None else self._kind.itemsize)
 
     def __contains__(self, content_hash: str) -> bool:
-        return content_hash in self._rows
+        return content_hash in self._files
 
-    def rows(self, hashes: Sequence[str]) -> IntArray:
-        """In which rows the arrays of these contents are, each checked against its checksum once."""
-        rows = [self._rows[one] for one in hashes]
-        fresh = [row for row in dict.fromkeys(rows) if row not in self._checked_rows]
-        arrays = self.arrays() if fresh else None
-        for row in fresh:
-            if arrays is not None and zlib.crc32(np.ascontiguousarray(arrays[row]).data.cast("B")) != self._checksums[row]:
-                raise self._damaged(f"row {row} of its arrays is not as it was written")
-        self._checked_rows.update(fresh)
-        return np.asarray(rows, dtype=np.int64)
+    def spans(self, hashes: Sequence[str]) -> IntArray:
+        """Where the rows of these contents begin and end, [N, 2], each checked against its checksum once."""
+        rows = self.rows()
+        for number, content in enumerate(dict.fromkeys(hashes)):
+            kept = self._files[content]
+            if content not in self._checked and _checksum(rows[kept.start : kept.end]) != kept.checksum:
+                raise self._damaged(f"row {kept.start} of its arrays is not as it was written (file {number + 1})")
+        self._checked.update(hashes)
+        spans = [(self._files[one].start, self._files[one].end) for one in hashes]
+        return np.asarray(spans, dtype=np.int64).reshape(-1, 2)
 
-    def arrays(self) -> npt.NDArray[Any]:
-        """All arrays, [rows, ...], memory-mapped."""
-        if not self._rows or self._kind is None:
-            return np.zeros((0, *self._frontend.shape), dtype=np.float32)
-        shape = (self._length, *self._frontend.shape)
-        return np.memmap(self._folder / "arrays", dtype=self._kind, mode="r", shape=shape)
+    def rows(self) -> npt.NDArray[Any]:
+        """The rows of all files, [N, *row], memory-mapped."""
+        if not self._length or self._kind is None:
+            return np.zeros((0, *self._frontend.row), dtype=np.float32)
+        return np.memmap(self._folder / "arrays", dtype=self._kind, mode="r", shape=(self._length, *self._frontend.row))
 
     def fill(self, files: Mapping[str, Media], progress: Callable[[int], None] = lambda count: None) -> None:
-        """Add the arrays of files, given by their contents, that are not there yet. progress: is told how many are there."""
+        """Add the rows of files, given by their contents, that are not there yet. progress: is told how many are there."""
         if all(content in self for content in files):
             return
         with self._alone():
@@ -105,47 +119,47 @@ class MediaStore:
             for start in range(0, len(missing), _TOGETHER):
                 some = missing[start : start + _TOGETHER]
                 arrays = self._frontend.arrays([files[content] for content in some])
-                self._append(some, [self._checked(array) for array in arrays])
+                self._append(some, [self._fitting(array) for array in arrays])
                 progress(len(files) - len(missing) + start + len(some))
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
-        """Keep others from adding rows; what they added meanwhile counts, and half a row that a kill left behind goes."""
+        """Keep others from adding files; what they added meanwhile counts, and half a file that a kill left behind goes."""
         self._folder.mkdir(parents=True, exist_ok=True)
         with open_to_append(self._folder / "lock") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
-            self._look()
+            self._take_note()
             if self._kind is not None:
-                for name, width in (("arrays", self._row_bytes), ("contents", _ENTRY_BYTES)):
+                sizes = {"arrays": self._length * self._row_bytes, "contents": len(self._files) * _ENTRY.size}
+                for name, size in sizes.items():
                     with open_to_append(self._folder / name) as stream:
-                        stream.truncate(self._length * width)
+                        stream.truncate(size)
             yield
 
-    def _checked(self, array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        if array.shape != self._frontend.shape:
-            raise TypeError(f"the frontend {self._frontend.key} made an array {array.shape}, not {self._frontend.shape}")
+    def _fitting(self, array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        if array.shape[1:] != self._frontend.row:
+            raise TypeError(f"the frontend {self._frontend.key} made rows {array.shape[1:]}, not {self._frontend.row}")
         if self._kind is None:
             self._kind = array.dtype
             for name in ("arrays", "contents"):
                 (self._folder / name).touch()
-            facts = {"key": self._frontend.key, "shape": self._frontend.shape, "kind": str(array.dtype)}
+            facts = {"key": self._frontend.key, "row": self._frontend.row, "kind": str(array.dtype)}
             (self._folder / "facts.json").write_text(json.dumps(facts), encoding="utf-8")
-        return array.astype(self._kind, copy=False)
+        return np.ascontiguousarray(array, dtype=self._kind)
 
     def _append(self, contents: Sequence[str], arrays: Sequence[npt.NDArray[Any]]) -> None:
-        checksums = []
         with open_to_append(self._folder / "arrays") as stream:
             for array in arrays:
-                row = np.ascontiguousarray(array).tobytes()
-                checksums.append(zlib.crc32(row))
-                stream.write(row)
-        entries = zip(contents, checksums, strict=True)
+                stream.write(array.tobytes())
+        entries = [(content, _checksum(array), len(array)) for content, array in zip(contents, arrays, strict=True)]
         with open_to_append(self._folder / "contents") as stream:
-            stream.write(b"".join(bytes.fromhex(content) + checksum.to_bytes(4, "little") for content, checksum in entries))
-        for content, checksum in zip(contents, checksums, strict=True):
-            self._rows[content] = self._length
-            self._checksums[self._length] = checksum
-            self._length += 1
+            stream.write(b"".join(_ENTRY.pack(bytes.fromhex(content), *rest) for content, *rest in entries))
+        for entry in entries:
+            self._enter(*entry)
+
+
+def _checksum(rows: npt.NDArray[Any]) -> int:
+    return zlib.crc32(np.ascontiguousarray(rows).view(np.uint8).data) if rows.size else 0
 
 
 class StoredFrontend:
@@ -162,21 +176,21 @@ class StoredFrontend:
         return self.frontend.key
 
     @property
-    def shape(self) -> tuple[int, ...]:
+    def row(self) -> tuple[int, ...]:
         """That of the frontend itself."""
-        return self.frontend.shape
+        return self.frontend.row
 
     def arrays(self, files: Sequence[Media]) -> Iterator[npt.NDArray[Any]]:
-        """An array for each file; those that the store lacks are computed, and not kept."""
+        """The rows of each file; those that the store lacks are computed, and not kept."""
         contents = [self._content(media) for media in files]
         pairs = zip(files, contents, strict=True)
         computed = iter(self.frontend.arrays([media for media, content in pairs if content not in self.store]))
-        kept = self.store.arrays()
+        kept = self.store.rows()
         for content in contents:
-            yield np.asarray(kept[self.store.rows([content])[0]]) if content in self.store else next(computed)
+            yield np.asarray(kept[slice(*self.store.spans([content])[0])]) if content in self.store else next(computed)
 
     def keep(self, files: Sequence[Media]) -> None:
-        """Add the arrays of files to the store. A cache that cannot be written is none: they are computed anew then."""
+        """Add the rows of files to the store. A cache that cannot be written is none: they are computed anew then."""
         with suppress(OSError):
             self.store.fill({self._content(media): media for media in files})
 
@@ -190,20 +204,18 @@ class StoredFrontend:
 
 @dataclass(frozen=True)
 class MediaSide:
-    """The files of a split's examples. numbers [N]: which file; rows: where the store has each; arrays: the store's."""
+    """The files of a split's examples. numbers [N]: which file; spans: where its rows are among all `rows` of the store."""
 
     numbers: IntArray
-    rows: IntArray
-    arrays: npt.NDArray[Any]
+    spans: IntArray
+    rows: npt.NDArray[Any]
+
+    @property
+    def lengths(self) -> IntArray:
+        """How many rows the file of each example has."""
+        lengths: IntArray = np.diff(self.spans[self.numbers], axis=1)[:, 0]
+        return lengths
 
     def batch(self, examples: IntArray) -> Padded:
-        """The arrays of some examples."""
-        return as_padded(self.arrays[self.rows[self.numbers[examples]]])
-
-
-def as_padded(arrays: npt.NDArray[Any]) -> Padded:
-    """Arrays of a frontend [B, ...] as a model reads them: with positions on the second axis; what is no pixel is float32."""
-    values = arrays if arrays.dtype == np.uint8 else arrays.astype(np.float32, copy=False)
-    positions = positions_of(arrays.shape[1:])
-    whole = values if arrays.ndim == 3 else values[:, None]
-    return Padded(whole, np.full(len(arrays), positions, dtype=np.int64))
+        """The rows of some examples, padded."""
+        return Padded.of_parts(self.rows, *self.spans[self.numbers[examples]].T)

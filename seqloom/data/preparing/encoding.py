@@ -31,7 +31,7 @@ def write_splits(
     sources = [name for name in corpus.data.symbol_sides if name != TARGET]
     with ExitStack() as opened:
         for split in filter(corpus.has, SPLITS):
-            writers[split] = SplitWriter(folder / split, vocabularies, corpus.data, tell_apart=tell_apart)
+            writers[split] = SplitWriter(folder / split, vocabularies, spool.rows, corpus.data, tell_apart=tell_apart)
             opened.callback(writers[split].close)
         for chunk in spool.chunks:
             sides = {name: encoder.encode(chunk.sides[name]) for name, encoder in encoders.items()}

@@ -2,30 +2,33 @@
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from seqloom.data.examples import Origin
-from seqloom.data.media.files import Frontend, Media, MediaFinder
+from seqloom.data.kinds import file_kind_of
+from seqloom.data.kinds.files import raise_first_problem
+from seqloom.data.media.catalogue import Catalogue
+from seqloom.data.media.files import Frontend, Media
 from seqloom.data.media.store import MediaSide, MediaStore
 from seqloom.data.preparing.corpus import Corpus
-from seqloom.data.preparing.spool import Progress, SpooledMedia
+from seqloom.data.preparing.spool import Progress
 from seqloom.errors import DataError
 from seqloom.system.files import LARGEST_VOCABULARY, read_regular
 from seqloom.system.json_parsing import parse_object
 
 
-def write_list(folder: Path, name: str, side: SpooledMedia) -> None:
+def write_list(folder: Path, name: str, side: Catalogue) -> None:
     """Write down the files of a side: each with its first place, size and stamp; and all distinct contents."""
     files = [[one.media.name, one.origin.file, one.origin.line, one.media.size, one.media.stamp] for one in side.files]
     body = {"files": files, "numbers": [one.content for one in side.files], "contents": side.contents}
     (folder / f"{name}.media.json").write_text(json.dumps(body), encoding="utf-8")
 
 
-def with_contents(fingerprint: str, media: Mapping[str, SpooledMedia]) -> str:
+def with_contents(fingerprint: str, media: Mapping[str, Catalogue]) -> str:
     """The fingerprint of tables and of the files that they name."""
     if not media:
         return fingerprint
@@ -36,10 +39,10 @@ def with_contents(fingerprint: str, media: Mapping[str, SpooledMedia]) -> str:
 def are_unchanged(folder: Path, corpus: Corpus) -> bool:
     """Whether the files that a prepared corpus names are as they were. Raises `DataError` if one is gone."""
     for name, source in corpus.data.file_sources.items():
-        finder = MediaFinder(source)
+        kind = file_kind_of(source)
         for media, origin, size, stamp in _named_files(folder, name):
             try:
-                found = finder.find(media, origin)
+                found = kind.find(media, origin)
             except DataError as problem:
                 raise DataError(f"{origin}: {problem}") from problem
             if (found.size, found.stamp) != (size, stamp):
@@ -50,7 +53,7 @@ def are_unchanged(folder: Path, corpus: Corpus) -> bool:
 def stored_sides(folder: Path, corpus: Corpus, frontends: Mapping[str, Frontend], progress: Progress) -> dict[str, MediaSide]:
     """The arrays of all files, by side, without the numbers of any split; those that nobody made yet are made now."""
     return {
-        name: _stored(folder, name, MediaFinder(source), frontends[name], progress)
+        name: _stored(folder, name, file_kind_of(source).find, frontends[name], progress)
         for name, source in corpus.data.file_sources.items()
     }
 
@@ -60,29 +63,22 @@ def _named_files(folder: Path, side: str) -> list[tuple[str, Origin, int, int]]:
     return [(name, Origin(file, line), size, stamp) for name, file, line, size, stamp in body["files"]]
 
 
-def _stored(folder: Path, side: str, finder: MediaFinder, frontend: Frontend, progress: Progress) -> MediaSide:
+def _stored(folder: Path, side: str, find: Callable[[str, Origin], Media], frontend: Frontend, progress: Progress) -> MediaSide:
     """The arrays of all files of a side, without the numbers of any split."""
     body, store = _media_list(folder, side), MediaStore(frontend)
     if not all(content in store for content in body["contents"]):
         origins: dict[str, tuple[str, Origin]] = {}
         for (name, origin, _, _), number in zip(_named_files(folder, side), body["numbers"], strict=True):
             origins.setdefault(body["contents"][number], (name, origin))
-        files = {content: finder.find(name, origin) for content, (name, origin) in origins.items()}
+        files = {content: find(name, origin) for content, (name, origin) in origins.items()}
         try:
             store.fill(files, lambda count: progress(f"reading the files of {side}", count))
         except DataError:
-            _find_culprit(frontend, [(media, origins[content][1]) for content, media in files.items() if content not in store])
+            raise_first_problem(
+                frontend, [(media, origins[content][1]) for content, media in files.items() if content not in store]
+            )
             raise
-    return MediaSide(np.zeros(0, dtype=np.int64), store.rows(body["contents"]), store.arrays())
-
-
-def _find_culprit(frontend: Frontend, files: Sequence[tuple[Media, Origin]]) -> None:
-    """Say which of some files a frontend cannot read, and where it is named. It may look at several at once."""
-    for media, origin in files:
-        try:
-            list(frontend.arrays([media]))
-        except DataError as problem:
-            raise DataError(f"{origin}: {problem}") from problem
+    return MediaSide(np.zeros(0, dtype=np.int64), store.spans(body["contents"]), store.rows())
 
 
 def _media_list(folder: Path, side: str) -> dict[str, Any]:

@@ -136,8 +136,8 @@ def _make(
         fingerprint = corpus.fingerprint()
         with closing(Spool(corpus, draft / "spool", given or _from_files(corpus), grow=grow)) as spool:
             spool.read(progress)
-            fingerprint = with_contents(fingerprint, spool.media)
-            for name, side in spool.media.items():
+            fingerprint = with_contents(fingerprint, spool.catalogues)
+            for name, side in spool.catalogues.items():
                 write_list(draft, name, side)
             vocabularies = spool.vocabularies()
             for name, vocabulary in vocabularies.items():

@@ -11,11 +11,12 @@ import numpy.typing as npt
 
 from seqloom.data.arrays import FloatArray, IntArray, Padded
 from seqloom.data.examples import Origin
+from seqloom.data.kinds.contract import Rows
 from seqloom.data.media.store import MediaSide
 from seqloom.data.preparing.batches import Batch, StreamBatch, StreamPlan
 from seqloom.data.preparing.spool import Chunk, smallest
 from seqloom.data.vocabulary import Sequences, Vocabulary
-from seqloom.recipe.sections import TARGET, Data, FileSource, VectorSource
+from seqloom.recipe.sections import TARGET, Data
 from seqloom.symbols import END, UNKNOWN
 
 
@@ -23,7 +24,7 @@ from seqloom.symbols import END, UNKNOWN
 class PreparedSplit:
     """One split, memory-mapped. sides: per side the flat ids (of vectors: rows of numbers) and the N + 1 offsets into them.
 
-    media: the sides that are files. Their lengths are all alike, and decide nothing.
+    media: the sides that are files.
     """
 
     sides: Mapping[str, tuple[npt.NDArray[Any], IntArray]]
@@ -37,7 +38,9 @@ class PreparedSplit:
         return len(self.weights)
 
     def lengths(self, side: str) -> IntArray:
-        """Symbols per example on one side."""
+        """Symbols per example on one side; of files, rows."""
+        if side in self.media:
+            return self.media[side].lengths
         _, offsets = self.sides[side]
         return np.diff(offsets)
 
@@ -78,14 +81,7 @@ class PreparedSplit:
 
     def _padded(self, side: str, numbers: IntArray) -> Padded:
         flat, offsets = self.sides[side]
-        starts, ends = offsets[numbers], offsets[numbers + 1]
-        lengths = ends - starts
-        positions = np.arange(max(1, int(lengths.max())))
-        real = positions[None, :] < lengths[:, None]
-        if flat.ndim > 1:
-            return Padded(flat[np.where(real, starts[:, None] + positions[None, :], 0)] * real[..., None], lengths)
-        values = np.where(real, flat[np.where(real, starts[:, None] + positions[None, :], 0)] if len(flat) else 0, 0)
-        return Padded(values.astype(np.int64), lengths)
+        return Padded.of_parts(flat, offsets[numbers], offsets[numbers + 1])
 
 
 class _SideWriter:
@@ -111,7 +107,9 @@ class _SideWriter:
 class SplitWriter:
     """Writes one split into a folder, chunk by chunk. Examples with a side that is too long are left out and counted."""
 
-    def __init__(self, folder: Path, vocabularies: Mapping[str, Vocabulary], data: Data, *, tell_apart: bool) -> None:
+    def __init__(
+        self, folder: Path, vocabularies: Mapping[str, Vocabulary], rows: Mapping[str, Rows], data: Data, *, tell_apart: bool
+    ) -> None:
         folder.mkdir()
         self._folder = folder
         self._longest = sys.maxsize if data.text == "stream" else data.maximum_length
@@ -120,12 +118,7 @@ class SplitWriter:
             name: _SideWriter(folder / f"{name}.ids", smallest(vocabulary.size + beyond))
             for name, vocabulary in vocabularies.items()
         }
-        for name in data.sides:
-            match data.sources.get(name):
-                case VectorSource(size=size):
-                    self._sides[name] = _SideWriter(folder / f"{name}.ids", np.dtype(np.float32), size)
-                case FileSource():
-                    self._sides[name] = _SideWriter(folder / f"{name}.ids", np.dtype(np.uint32))
+        self._sides |= {name: _SideWriter(folder / f"{name}.ids", side.kind, side.width) for name, side in rows.items()}
         self._files: Mapping[str, int] = {}
         self._weights = [np.zeros(0, dtype=np.float32)]
         self._places = [np.zeros((0, 2), dtype=np.int64)]

@@ -15,13 +15,13 @@ import numpy.typing as npt
 
 from seqloom.data.arrays import FloatArray, IntArray
 from seqloom.data.examples import Example, Origin
-from seqloom.data.media.files import Media, MediaFinder
+from seqloom.data.kinds import kind_of
+from seqloom.data.kinds.contract import Rows
+from seqloom.data.media.catalogue import Catalogue
 from seqloom.data.preparing.corpus import Corpus
 from seqloom.data.preparing.splitting import SplitName
-from seqloom.data.reading.vectors import parse_vector
 from seqloom.data.vocabulary import Sequences, Vocabulary, VocabularyBuilder, parts_of, sample_size
 from seqloom.data.vocabulary.kinds import KINDS
-from seqloom.errors import DataError
 from seqloom.recipe import sections
 from seqloom.recipe.sections import TARGET
 
@@ -29,15 +29,13 @@ Progress = Callable[[str, int], None]
 """Called now and then with what is being done and how many examples are done."""
 
 _CHUNK = 16384
-_SHOWN = 5
-"""So many files that cannot be read are named at once."""
 _VOLUME_PARTS = 250_000
 _VOLUME_CHARACTERS = 4_000_000
 """A volume that has so many parts, or so many characters in them, is full: some 50 MB, its ids included."""
 
 
 @dataclass(frozen=True)
-class Stretch:
+class Extent:
     """Where the texts of a chunk stand in a side's file, from byte `start`: numbers of parts, then how many each text has."""
 
     volume: int
@@ -55,7 +53,7 @@ class Chunk:
     """
 
     split: SplitName
-    sides: Mapping[str, Stretch]
+    sides: Mapping[str, Extent]
     features: Sequence[tuple[str, ...]]
     weights: FloatArray
     places: IntArray
@@ -90,18 +88,18 @@ class SpooledSide:
         self._numbers = _Numbers()
         self._occurrences = np.zeros(0, dtype=np.int64)
 
-    def add(self, texts: Sequence[str], split: SplitName) -> Stretch:
-        """Write down a chunk of texts."""
+    def add(self, texts: Sequence[str], columns: "_Columns", split: SplitName) -> Extent:  # noqa: ARG002
+        """Write down a chunk of texts. columns: where they stand, which other kinds must know."""
         parts, counts = parts_of(texts, by_words=self._by_words)
         numbers = np.fromiter(map(self._numbers.__getitem__, parts), dtype=np.int64, count=len(parts))
         if split == "train":
             self._count(numbers, counts)
-        stretch = Stretch(self._volume, self._stream.tell(), smallest(len(self._numbers)), len(numbers), len(texts))
-        self._stream.write(numbers.astype(stretch.kind).tobytes())
+        extent = Extent(self._volume, self._stream.tell(), smallest(len(self._numbers)), len(numbers), len(texts))
+        self._stream.write(numbers.astype(extent.kind).tobytes())
         self._stream.write(counts.astype(np.uint32).tobytes())
         if len(self._numbers) > _VOLUME_PARTS or self._numbers.characters > _VOLUME_CHARACTERS:
             self.end_volume()
-        return stretch
+        return extent
 
     def _count(self, numbers: IntArray, counts: IntArray) -> None:
         sample = counts[: self._sample]
@@ -126,11 +124,11 @@ class SpooledSide:
         parts: list[str] = json.loads(self._parts_file(volume).read_text(encoding="utf-8"))
         return parts
 
-    def read(self, stretch: Stretch) -> tuple[npt.NDArray[np.unsignedinteger], IntArray]:
+    def read(self, extent: Extent) -> tuple[npt.NDArray[np.unsignedinteger], IntArray]:
         """The numbers of a chunk's parts, and how many parts each text has."""
-        self._stream.seek(stretch.start)
-        numbers = np.frombuffer(self._stream.read(stretch.parts * stretch.kind.itemsize), dtype=stretch.kind)
-        counts = np.frombuffer(self._stream.read(stretch.texts * 4), dtype=np.uint32)
+        self._stream.seek(extent.start)
+        numbers = np.frombuffer(self._stream.read(extent.parts * extent.kind.itemsize), dtype=extent.kind)
+        counts = np.frombuffer(self._stream.read(extent.texts * 4), dtype=np.uint32)
         return numbers, counts.astype(np.int64)
 
     def close(self) -> None:
@@ -138,100 +136,33 @@ class SpooledSide:
         self._stream.close()
 
 
-class SpooledVectors:
-    """The vectors of one side of all splits; like `SpooledSide`, without anything to count. size: numbers in a vector."""
+class SpooledRows:
+    """The numbers of one side of all splits that is no text; like `SpooledSide`, without anything to count."""
 
-    def __init__(self, folder: Path, size: int) -> None:
+    def __init__(self, folder: Path, rows: Rows) -> None:
         folder.mkdir()
         self._stream = (folder / "numbers").open("w+b")
-        self._size = size
+        self.rows = rows
 
-    def add(self, texts: Sequence[str], split: SplitName) -> Stretch:  # noqa: ARG002 (as `SpooledSide.add`)
-        """Write down a chunk of vectors, which are known to be some."""
+    def add(self, texts: Sequence[str], columns: "_Columns", split: SplitName) -> Extent:  # noqa: ARG002 (as `SpooledSide.add`)
+        """Write down a chunk."""
         start = self._stream.tell()
-        for text in texts:
-            self._stream.write(parse_vector(text, self._size).tobytes())
-        return Stretch(0, start, np.dtype(np.uint16), 0, len(texts))
+        places = zip(texts, columns.files, columns.lines, strict=True)
+        numbers = [self.rows.row(text, Origin(file, line)) for text, file, line in places]
+        self._stream.write(np.asarray(numbers, dtype=self.rows.kind).tobytes())
+        return Extent(0, start, np.dtype(np.uint16), 0, len(texts))
 
     def end_volume(self) -> None:
-        """There is nothing that would have to be brought to disk."""
+        """All rows are there."""
+        self.rows.finish()
 
-    def encode(self, stretch: Stretch) -> Sequences:
-        """A chunk's vectors, one position each."""
-        self._stream.seek(stretch.start)
-        numbers = np.frombuffer(self._stream.read(stretch.texts * self._size * 4), dtype=np.float32)
-        return Sequences(numbers.reshape(-1, self._size), np.ones(stretch.texts, dtype=np.int64))
-
-    def close(self) -> None:
-        """Close the file."""
-        self._stream.close()
-
-
-@dataclass(frozen=True)
-class NamedFile:
-    """A file that examples name: where it was named first, and which of the distinct contents it has."""
-
-    media: Media
-    origin: Origin
-    content: int
-
-
-class SpooledMedia:
-    """The files that the examples of one side name, of all splits: numbers of distinct contents. All files are looked at."""
-
-    def __init__(self, folder: Path, source: sections.FileSource) -> None:
-        folder.mkdir()
-        self._stream = (folder / "numbers").open("w+b")
-        self._finder = MediaFinder(source)
-        self._contents: dict[str, int] = {}
-        self._numbers: dict[tuple[str, str], int] = {}
-        self._problems: list[str] = []
-        self.files: list[NamedFile] = []
-
-    def add(self, texts: Sequence[str], files: Sequence[str], lines: Sequence[int]) -> Stretch:
-        """Write down a chunk of names, given with the files and lines that they stand in."""
-        start = self._stream.tell()
-        numbers = [self._number(text, file, line) for text, file, line in zip(texts, files, lines, strict=True)]
-        self._stream.write(np.asarray(numbers, dtype=np.uint32).tobytes())
-        return Stretch(0, start, np.dtype(np.uint32), len(texts), len(texts))
-
-    def _number(self, name: str, file: str, line: int) -> int:
-        key = (str(Path(file).parent), name)
-        if key not in self._numbers:
-            self._numbers[key] = self._look(name, Origin(file, line))
-        return self._numbers[key]
-
-    def _look(self, name: str, origin: Origin) -> int:
-        """The number of a file's content. A file with something wrong is remembered, and its number means nothing."""
-        try:
-            media = self._finder.find(name, origin)
-            trouble = self._finder.trouble(media)
-            content = self._contents.setdefault(media.content_hash, len(self._contents))
-        except DataError as problem:
-            trouble, content = str(problem), 0
-        if trouble is not None:
-            self._problems.append(f"{origin}: {trouble}")
-            return 0
-        self.files.append(NamedFile(media, origin, content))
-        return content
-
-    def end_volume(self) -> None:
-        """All files were named: refuse the examples if some cannot be read."""
-        if self._problems:
-            few = self._problems[:_SHOWN]
-            more = f"\n  and {len(self._problems) - _SHOWN:,} more" if len(self._problems) > _SHOWN else ""
-            raise DataError(few[0] if len(self._problems) == 1 else "\n  ".join(["files cannot be read:", *few]) + more)
-
-    @property
-    def contents(self) -> list[str]:
-        """The hashes of the distinct contents, in the order of their numbers."""
-        return list(self._contents)
-
-    def encode(self, stretch: Stretch) -> Sequences:
-        """A chunk's numbers, one for each example."""
-        self._stream.seek(stretch.start)
-        numbers = np.frombuffer(self._stream.read(stretch.texts * 4), dtype=np.uint32)
-        return Sequences(numbers, np.ones(stretch.texts, dtype=np.int64))
+    def encode(self, extent: Extent) -> Sequences:
+        """A chunk's numbers, one position for each example."""
+        self._stream.seek(extent.start)
+        count = extent.texts * (self.rows.width or 1)
+        numbers = np.frombuffer(self._stream.read(count * self.rows.kind.itemsize), dtype=self.rows.kind)
+        shaped = numbers if self.rows.width is None else numbers.reshape(-1, self.rows.width)
+        return Sequences(shaped, np.ones(extent.texts, dtype=np.int64))
 
     def close(self) -> None:
         """Close the file."""
@@ -247,22 +178,22 @@ class SideEncoder:
         self._volume = -1
         self._encoded = Sequences.of([])
 
-    def encode(self, stretch: Stretch) -> Sequences:
+    def encode(self, extent: Extent) -> Sequences:
         """The ids of a chunk's texts."""
-        if stretch.volume != self._volume:
-            self._volume = stretch.volume
-            self._encoded = self._vocabulary.encode_parts(self._side.parts(stretch.volume))
-        return self._encoded.chained(*self._side.read(stretch))
+        if extent.volume != self._volume:
+            self._volume = extent.volume
+            self._encoded = self._vocabulary.encode_parts(self._side.parts(extent.volume))
+        return self._encoded.chained(*self._side.read(extent))
 
-    def texts(self, stretch: Stretch, chosen: Sequence[int]) -> list[str]:
+    def texts(self, extent: Extent, chosen: Sequence[int]) -> list[str]:
         """Some of a chunk's texts, by their numbers in it, as they were added."""
-        parts, (numbers, counts) = self._side.parts(stretch.volume), self._side.read(stretch)
+        parts, (numbers, counts) = self._side.parts(extent.volume), self._side.read(extent)
         ends = np.cumsum(counts)
         return [" ".join(parts[part] for part in numbers[ends[one] - counts[one] : ends[one]]) for one in chosen]
 
 
-AnySide = SpooledSide | SpooledVectors | SpooledMedia
-AnyEncoder = SideEncoder | SpooledVectors | SpooledMedia
+AnySide = SpooledSide | SpooledRows
+AnyEncoder = SideEncoder | SpooledRows
 
 
 @dataclass
@@ -304,11 +235,8 @@ class Spool:
 
     def _side(self, name: str, folder: Path) -> "AnySide":
         data = self._corpus.data
-        match data.sources.get(name):
-            case sections.VectorSource(size=size):
-                return SpooledVectors(folder, size)
-            case sections.FileSource() as source:
-                return SpooledMedia(folder, source)
+        if name not in data.symbol_sides:
+            return SpooledRows(folder, kind_of(data.sources[name]).rows())
         wanted, section = data.vocabularies, data.vocabulary_of(name)
         if isinstance(section, sections.VocabularyFile) or (name in self._given and not self._grow):
             return SpooledSide(folder, by_words=self._given[name].kind.by_words, builder=None, sample=0)
@@ -330,7 +258,7 @@ class Spool:
             places = np.empty((len(columns.lines), 2), dtype=np.int64)
             places[:, 0] = [numbers.setdefault(file, len(numbers)) for file in columns.files]
             places[:, 1] = columns.lines
-            sides = {name: self._add(name, columns, split) for name in columns.sides}
+            sides = {name: self.sides[name].add(texts, columns, split) for name, texts in columns.sides.items()}
             if split == "train":
                 self._features.update(*columns.features)
             weights = np.asarray(columns.weights, dtype=np.float32)
@@ -341,16 +269,15 @@ class Spool:
         for side in self.sides.values():
             side.end_volume()
 
-    def _add(self, name: str, columns: _Columns, split: SplitName) -> Stretch:
-        side, texts = self.sides[name], columns.sides[name]
-        if isinstance(side, SpooledMedia):
-            return side.add(texts, columns.files, columns.lines)
-        return side.add(texts, split)
+    @property
+    def rows(self) -> dict[str, Rows]:
+        """The sides that are no text, by name."""
+        return {name: side.rows for name, side in self.sides.items() if isinstance(side, SpooledRows)}
 
     @property
-    def media(self) -> dict[str, SpooledMedia]:
-        """The sides that are files, by name."""
-        return {name: side for name, side in self.sides.items() if isinstance(side, SpooledMedia)}
+    def catalogues(self) -> dict[str, Catalogue]:
+        """The files of the sides that name some."""
+        return {name: rows for name, rows in self.rows.items() if isinstance(rows, Catalogue)}
 
     def _columns(self) -> Iterator[tuple[SplitName, _Columns]]:
         """The examples in chunks of one split each."""

@@ -9,11 +9,12 @@ from pathlib import PurePath
 from typing import Literal
 
 from seqloom.data.examples import Blanks, Example, Origin, Problem, Report, empty_side, is_empty
+from seqloom.data.kinds.text import ONE_TEXT
+from seqloom.data.reading.checking import checked
 from seqloom.data.reading.dictionaries import read_dictionary
 from seqloom.data.reading.lines import Line, read_lines, require_file
 from seqloom.data.reading.structured import read_jsonl, read_parquet
 from seqloom.data.reading.tables import FIRST_TWO, read_csv, read_tsv
-from seqloom.data.reading.vectors import ONE_TEXT, checked
 from seqloom.errors import DataError, UsageError
 from seqloom.recipe.sections import Aligned, Columns, Files, Form, Source, form_of
 

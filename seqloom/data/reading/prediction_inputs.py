@@ -9,14 +9,16 @@ from itertools import chain
 from pathlib import Path
 
 from seqloom.data.examples import STDIN, Example, Origin, Problem, is_empty
+from seqloom.data.kinds import kind_of
+from seqloom.data.kinds.text import ONE_TEXT
+from seqloom.data.reading.checking import checked
 from seqloom.data.reading.dictionaries import dictionary_rows
 from seqloom.data.reading.formats import Format, ending_format
 from seqloom.data.reading.lines import ByteStream, Line, lines_of, read_lines
 from seqloom.data.reading.structured import jsonl_sources, parquet_sources
 from seqloom.data.reading.tables import FIRST_TWO, Layout, Row, csv_rows, has_header, tsv_rows
-from seqloom.data.reading.vectors import ONE_TEXT, checked
 from seqloom.errors import DataError, UsageError
-from seqloom.recipe.sections import Columns, Form, Source, VectorSource, form_of
+from seqloom.recipe.sections import Columns, Form, Source, form_of
 
 
 def read_sources(
@@ -76,7 +78,7 @@ def _kind(file: str, columns: Columns | None, sources: Mapping[str, Source]) -> 
     if len(sources) > 1:
         return "jsonl" if file == STDIN else "tsv"
     # The numbers of a vector may stand between tabs.
-    return "text" if any(isinstance(source, VectorSource) for source in sources.values()) else "auto"
+    return "text" if any(kind_of(source).takes_lists for source in sources.values()) else "auto"
 
 
 def _path(place: str | Path | ByteStream) -> str:

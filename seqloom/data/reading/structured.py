@@ -19,10 +19,11 @@ from seqloom.data.examples import (
     is_empty,
     weight_of,
 )
+from seqloom.data.kinds import kind_of
+from seqloom.data.kinds.vector import as_text
 from seqloom.data.reading.lines import DAMAGE, LINE_LIMIT, ByteStream, Line, damaged, nul_character, open_bytes, read_lines
-from seqloom.data.reading.vectors import as_text
 from seqloom.errors import MissingExtraError
-from seqloom.recipe.sections import Form, VectorSource
+from seqloom.recipe.sections import Form
 from seqloom.system.json_parsing import parse_json
 from seqloom.wording import counted
 
@@ -197,7 +198,7 @@ def _json_keys(form: Form) -> Keys:
 
 
 def _vectors(form: Form, keys: Mapping[str, str]) -> list[str]:
-    return [keys[name] for name, source in form.sources.items() if isinstance(source, VectorSource)]
+    return [keys[name] for name, source in form.sources.items() if kind_of(source).takes_lists]
 
 
 def _json_object(line: str, origin: Origin, report: Report) -> dict[str, object] | None:

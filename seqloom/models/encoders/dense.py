@@ -6,9 +6,10 @@ import torch
 from torch import Tensor, nn
 
 from seqloom.models.dropout import SequenceDropout
-from seqloom.models.memory import Layout, Memory
+from seqloom.models.memory import Memory
 from seqloom.models.mixed_precision import Linear
 from seqloom.recipe import sections
+from seqloom.results.layouts import Layout, Tokens
 
 _ACTIVATIONS: Mapping[str, type[nn.Module]] = {"tanh": nn.Tanh, "logistic": nn.Sigmoid, "relu": nn.ReLU}
 
@@ -19,7 +20,7 @@ class DenseEncoder(nn.Module):
     What it writes has one position, whose state is also the summary and the last state, so that every bridge can read it.
     """
 
-    layout: Layout | None = None
+    layout: Layout = Tokens()
 
     def __init__(self, section: sections.DenseEncoder, input_size: int) -> None:
         super().__init__()

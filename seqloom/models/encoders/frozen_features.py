@@ -13,7 +13,7 @@ from seqloom.data.media.images import ImagePixels
 from seqloom.data.media.threads import in_order
 from seqloom.models.encoders.efficientnet import EfficientNetLite0, Level
 from seqloom.models.encoders.pretrained import SHA256
-from seqloom.models.encoders.vision import in_a_row, layout_of, outline_of, scaled
+from seqloom.models.encoders.vision import in_a_row, outline_of, scaled
 from seqloom.recipe import sections
 
 _TOGETHER = 4
@@ -42,10 +42,9 @@ class FrozenFeatures:
         return f"efficientnet_lite0 1 {SHA256[:16]} {self._section.features} of {self._pixels.key}"
 
     @cached_property
-    def shape(self) -> tuple[int, ...]:
-        """Places of the grid, and numbers at each."""
-        network = outline_of(self._section)
-        return layout_of(network, self._pixels.height, self._pixels.width).places, network.channels
+    def row(self) -> tuple[int, ...]:
+        """How many numbers there are at each place of the grid."""
+        return (outline_of(self._section).channels,)
 
     def arrays(self, files: Sequence[Media]) -> Iterator[Features]:
         """Yield what is seen of each file, in order. Raises `DataError` at the first that is no picture."""

@@ -8,8 +8,9 @@ from torch import Tensor, nn
 from seqloom.models.cells import Cell, build_cell, unroll
 from seqloom.models.dropout import InputDropout, SequenceDropout
 from seqloom.models.embeddings import build_embedding
-from seqloom.models.memory import CellState, Layout, Memory
+from seqloom.models.memory import CellState, Memory
 from seqloom.recipe import sections
+from seqloom.results.layouts import Layout, Tokens
 from seqloom.symbols import UNKNOWN
 
 
@@ -20,7 +21,7 @@ class TextEncoder(nn.Module):
     read backwards is first turned round within its own length.
     """
 
-    layout: Layout | None = None
+    layout: Layout = Tokens()
 
     def __init__(self, section: sections.TextEncoder, vocabulary_size: int) -> None:
         super().__init__()

@@ -5,9 +5,10 @@ from torch import Tensor, nn
 
 from seqloom.models.dropout import SequenceDropout
 from seqloom.models.embeddings import at_positions, build_embedding
-from seqloom.models.memory import Layout, Memory
+from seqloom.models.memory import Memory
 from seqloom.models.transformer_layers import Layer, layers_of
 from seqloom.recipe import sections
+from seqloom.results.layouts import Layout, Tokens
 from seqloom.symbols import UNKNOWN
 
 
@@ -17,7 +18,7 @@ class TransformerEncoder(nn.Module):
     The mean over real positions is the summary, and the only last state: there is no position that has read more than others.
     """
 
-    layout: Layout | None = None
+    layout: Layout = Tokens()
 
     def __init__(self, section: sections.TransformerEncoder, vocabulary_size: int) -> None:
         super().__init__()

@@ -8,9 +8,10 @@ from torch.nn import functional
 
 from seqloom.models.dropout import SequenceDropout
 from seqloom.models.encoders.efficientnet import EfficientNetLite0
-from seqloom.models.memory import Layout, Memory
+from seqloom.models.memory import Memory
 from seqloom.models.mixed_precision import Linear
 from seqloom.recipe import sections
+from seqloom.results.layouts import Grid
 
 
 class ConvolutionalNetwork(nn.Module):
@@ -125,7 +126,7 @@ class ImageEncoder(nn.Module):
             states = states + (self.rows[:, None] + self.columns).flatten(0, 1)
         there = lengths[:, None] > 0
         summary = self._summary(states).masked_fill(~there, 0.0)
-        return Memory(states, there.expand(states.shape[:2]), summary, ((summary,),), layout=self.layout)
+        return Memory(states, there.expand(states.shape[:2]), summary, ((summary,),))
 
     def _look(self, pixels: Tensor) -> Tensor:
         """Pixels [B, H, W, 3] from 0 to 255 -> what the network sees at each place, [B, P, F]."""
@@ -188,9 +189,9 @@ def outline_of(section: sections.ImageEncoder) -> Network:
         return build_network(section)
 
 
-def layout_of(network: Network, height: int, width: int) -> Layout:
+def layout_of(network: Network, height: int, width: int) -> Grid:
     """The grid that a network makes of images of so many pixels."""
-    return Layout(-(-height // 2**network.halvings), -(-width // 2**network.halvings))
+    return Grid(-(-height // 2**network.halvings), -(-width // 2**network.halvings))
 
 
 def scaled(pixels: Tensor, *, like: Tensor) -> Tensor:

@@ -21,6 +21,7 @@ from seqloom.models.prediction.language import hidden_states, score_stretch, stu
 from seqloom.models.prediction.prepared import prepare_model
 from seqloom.models.products import build_product
 from seqloom.results.language import Studied
+from seqloom.results.layouts import Layout
 from seqloom.search.contracts import FloatArray, IntArray, State
 from seqloom.symbols import BEGIN, SPECIALS, UNKNOWN
 from seqloom.system.cpu import InferencePrecision
@@ -128,9 +129,9 @@ class TorchStepper:
         return self._size
 
     @property
-    def grids(self) -> Mapping[str, tuple[int, int]]:
-        """Rows and columns of the sources whose positions lie in a grid."""
-        return {name: (layout.rows, layout.columns) for name, layout in self._model.layouts.items()}
+    def layouts(self) -> Mapping[str, Layout]:
+        """How the positions of each source lie, by name."""
+        return self._model.layouts
 
     @torch.inference_mode()
     def start(self, sources: Mapping[str, Padded], count: int, oracle: Mapping[str, Oracle] | None = None) -> TorchState:

@@ -33,6 +33,7 @@ from seqloom.recipe.sections.data import (
     ImageSource,
     Source,
     Sources,
+    SourceSection,
     Split,
     TextSource,
     VectorSource,

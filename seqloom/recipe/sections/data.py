@@ -1,14 +1,14 @@
 """Where examples come from, and what they consist of."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from re import fullmatch
-from typing import Annotated, Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
 from seqloom.recipe.sections.base import Count, Fraction, Named, Positive, Section
-from seqloom.recipe.sections.vocabularies import AnyVocabulary, Vocabularies, Vocabulary
+from seqloom.recipe.sections.vocabularies import AnyVocabulary, Vocabularies, Vocabulary, VocabularyFile
 
 ColumnName = Annotated[int, Field(ge=1)] | str
 """A column by its number, counted from 1, or by its name in the header line."""
@@ -17,16 +17,39 @@ ColumnName = Annotated[int, Field(ge=1)] | str
 class SourceSection(Section):
     """What all sources share."""
 
+    has_vocabulary: ClassVar[bool] = False
+    """Whether it becomes symbols."""
+    if TYPE_CHECKING:
+        kind: str  # each has its own word; a field here would stand before theirs
+
     column: ColumnName | None = None
     """Where a table has it; by default sources stand in the first columns, in the order in which they are written here."""
+
+    @property
+    def in_words(self) -> str:
+        """What it is, for a summary."""
+        return f"{self.kind} files"
+
+    def with_paths(self, absolute: Callable[[str], str]) -> Self:  # noqa: ARG002 (most kinds name no files)
+        """The same with all paths that it names made absolute."""
+        return self
 
 
 class TextSource(SourceSection):
     """The source is text, which a vocabulary makes symbols of."""
 
+    has_vocabulary = True
     kind: Literal["text"] = "text"
     vocabulary: Vocabulary | None = None
     """Its symbols; `None` means those of `vocabularies.source`."""
+
+    def with_paths(self, absolute: Callable[[str], str]) -> Self:
+        """With the file of a given vocabulary."""
+        if not isinstance(self.vocabulary, VocabularyFile):
+            return self
+        return self.model_copy(
+            update={"vocabulary": self.vocabulary.model_copy(update={"file": absolute(self.vocabulary.file)})}
+        )
 
 
 class VectorSource(SourceSection):
@@ -35,12 +58,21 @@ class VectorSource(SourceSection):
     kind: Literal["vector"] = "vector"
     size: Positive
 
+    @property
+    def in_words(self) -> str:
+        """What it is, for a summary."""
+        return f"vectors of {self.size} numbers"
+
 
 class FileSource(SourceSection):
     """What sources share that are the names of files."""
 
     root: str | None = None
     """Where names begin: a folder, a .zip or a .tar; `None` means the folder of the table."""
+
+    def with_paths(self, absolute: Callable[[str], str]) -> Self:
+        """With the place where names begin."""
+        return self if self.root is None else self.model_copy(update={"root": absolute(self.root)})
 
 
 class ImageSource(FileSource):
@@ -56,6 +88,11 @@ class ImageSource(FileSource):
     def height_and_width(self) -> tuple[int, int]:
         """The size in pixels."""
         return self.size if isinstance(self.size, tuple) else (self.size, self.size)
+
+    @property
+    def in_words(self) -> str:
+        """What it is, for a summary."""
+        return "images of {} x {} pixels".format(*self.height_and_width)
 
 
 AnySource = TextSource | VectorSource | ImageSource
@@ -300,10 +337,10 @@ class Data(Section):
     @property
     def text_sources(self) -> tuple[str, ...]:
         """The names of the sources that are text. Features stand before the first of them."""
-        return tuple(name for name, source in self.sources.items() if isinstance(source, TextSource))
+        return tuple(name for name, source in self.sources.items() if source.has_vocabulary)
 
     @property
-    def file_sources(self) -> dict[str, ImageSource]:
+    def file_sources(self) -> dict[str, FileSource]:
         """The sources that are names of files, by name."""
         return {name: source for name, source in self.sources.items() if isinstance(source, FileSource)}
 

@@ -6,23 +6,22 @@ from importlib.util import find_spec
 from typing import Any
 
 from seqloom.data.examples import Origin, Report, ignore
-from seqloom.data.media.files import MediaError, MediaFinder
+from seqloom.data.kinds import file_kind_of
+from seqloom.data.kinds.files import FileKind
+from seqloom.data.kinds.text import ONE_TEXT
+from seqloom.data.media.files import MediaError
 from seqloom.data.reading.formats import Format, paths_of
 from seqloom.data.reading.headings import role_of
-from seqloom.data.reading.vectors import ONE_TEXT
 from seqloom.errors import DataError, MissingExtraError, UsageError
-from seqloom.recipe.sections import SOURCE, TARGET, Aligned, Columns, Files, ImageSource, Source, TextSource, form_of
+from seqloom.recipe.sections import SOURCE, TARGET, Aligned, Columns, Files, FileSource, Source, TextSource, form_of
+from seqloom.suggest.recognition.columns import Column, are_classes, look_at_column
 from seqloom.suggest.recognition.headers import header_of
-from seqloom.suggest.recognition.kinds import Column, are_classes, look_at_column
 from seqloom.suggest.recognition.naming import Choice, by_names, source_names
 from seqloom.suggest.recognition.rows import Sampled, sample
 
-IMAGE = "image"
-"""What a source of image files is called if nobody gave it another name."""
-
 _PARTS = frozenset(Columns.model_fields)
 _TRIED = 20
-"""So many pictures tell whether any are where they are looked for."""
+"""So many files tell whether any are where they are looked for."""
 
 
 @dataclass(frozen=True)
@@ -43,9 +42,9 @@ class Recognised:
     format: Format = "auto"
 
     @property
-    def has_images(self) -> bool:
-        """Whether a source is an image file."""
-        return any(isinstance(source, ImageSource) for source in self.sources.values())
+    def names_files(self) -> bool:
+        """Whether a source is a file."""
+        return any(isinstance(source, FileSource) for source in self.sources.values())
 
     @property
     def count(self) -> int:
@@ -96,17 +95,17 @@ def recognise(
     if told:
         choice = _as_told(told, columns, keyed=sampled.keyed)
     elif isinstance(files, Aligned):
-        choice = Choice(source_names(columns[:1], IMAGE), columns[1], "")
+        choice = Choice(source_names(columns[:1]), columns[1], "")
     else:
         choice = _as_seen(columns, table, named=header is not None)
     found = replace(_recognised(choice, body, root), format=format)
     _refuse_what_is_no_text(found, columns, table)
-    if root is not None and not found.has_images:
+    if root is not None and not found.names_files:
         raise UsageError(
             f"--images says where image files are, and no column that is read from {table} names any. "
             "Leave it out, or say which column does: --columns image=2,target=1"
         )
-    _require_pictures(found, table)
+    _require_files(found, table)
     return found
 
 
@@ -159,9 +158,9 @@ def _as_seen(columns: Sequence[Column], table: str, *, named: bool) -> Choice:
     ids = sum(column.holds == "ids" for column in columns)
     if len(columns) <= 2 and ids != 1:  # two columns of numbers are no ids of anything
         source, target = (_find(number, columns) for number in (1, 2))
-        return Choice(source_names([source], IMAGE), target, "" if not named else "the first two")
+        return Choice(source_names([source]), target, "" if not named else "the first two")
     if len(content) == 2 and not named:
-        return Choice(source_names(content[:1], IMAGE), content[1], "the only columns of text or files")
+        return Choice(source_names(content[:1]), content[1], "the only columns of text or files")
     raise UsageError(_question(columns, table))
 
 
@@ -187,9 +186,9 @@ def _suggestions(columns: Sequence[Column]) -> Iterator[str]:
     target = [*(texts or columns), *called][-1]
     others = [column for column in content if column is not target] or [columns[0]]
     if len(others) > 1:
-        named = source_names(others[-2:], IMAGE)
+        named = source_names(others[-2:])
         yield f"--columns {','.join(f'{name}={one.name}' for name, one in named.items())},target={target.name}"
-    (name, last), *_ = source_names(others[-1:], IMAGE).items()
+    (name, last), *_ = source_names(others[-1:]).items()
     yield f"--columns {name}={last.name},target={target.name}"
 
 
@@ -203,8 +202,8 @@ def _recognised(choice: Choice, body: Sampled, root: str | None) -> Recognised:
     for name, column in choice.sources.items():
         usual = lone or (column.heading is None and column.place == names.index(name))
         place = None if usual else column.name
-        kinds[name] = ImageSource(root=root, column=place) if column.holds == "images" else TextSource(column=place)
-    if lone and isinstance(kinds[SOURCE], TextSource):
+        kinds[name] = column.read_as.section_type(root=root, column=place) if column.read_as else TextSource(column=place)
+    if lone and choice.sources[SOURCE].read_as is None:
         kinds = dict(ONE_TEXT)
     columns = Columns(
         source=choice.sources[SOURCE].name if lone else None,
@@ -243,7 +242,7 @@ def _sentence(choice: Choice, body: Sampled, *, classes: bool) -> str:
 
 
 def _shown(column: Column) -> str:
-    what = "image files, " if column.holds == "images" else ""
+    what = f"{column.holds} files, " if column.read_as else ""
     return f"{what}column {column.place + 1}" if column.heading is None else f"{what}`{column.heading}`"
 
 
@@ -255,12 +254,13 @@ def _refuse_what_is_no_text(found: Recognised, columns: Sequence[Column], table:
     by_place = {column.place: column for column in columns}
     for part, place in found.places.items():
         column = by_place.get(place)
-        if column is None or not column.is_file or (part != TARGET and column.holds == "images"):
+        if column is None or not column.is_file or (part != TARGET and column.read_as):
             continue
         where, such = f"{table}: {part} is {_shown(column)}", f"which names {column.described()}"
         if part == TARGET:
             other = next((one for one in columns if one.holds == "text"), None)
-            advice = f"--columns {IMAGE}={column.name},target={other.name}" if other else "choose another column"
+            name = column.read_as.usual_name if column.read_as else SOURCE
+            advice = f"--columns {name}={column.name},target={other.name}" if other else "choose another column"
             raise UsageError(f"{where}, {such}. Outputs are text; files can be sources: {advice}")
         raise UsageError(
             f"{where}, {such}. A model would learn the letters of the names. Sources are text, vectors of numbers or image "
@@ -269,25 +269,26 @@ def _refuse_what_is_no_text(found: Recognised, columns: Sequence[Column], table:
         )
 
 
-def _require_pictures(found: Recognised, table: str) -> None:
-    """Refuse pictures that cannot be read for lack of a library, or of which none is there."""
+def _require_files(found: Recognised, table: str) -> None:
+    """Refuse files that cannot be read for lack of a library, or of which none is there."""
     for name, source in found.sources.items():
-        if not isinstance(source, ImageSource):
+        if not isinstance(source, FileSource):
             continue
-        if find_spec("PIL") is None:
-            raise MissingExtraError(f"{table}: {name} holds names of image files. Reading them", "images")
+        kind, such = file_kind_of(source), f"{table}: {name} holds names of {source.kind} files"
+        if kind.extra is not None and find_spec(kind.extra[0]) is None:
+            raise MissingExtraError(f"{such}. Reading them", kind.extra[1])
         rows = list(found.complete_rows())
         tried = rows[:: max(1, len(rows) // _TRIED)]
-        if source.root is None and tried and not any(_is_there(source, cells[found.places[name]], at) for at, cells in tried):
+        if source.root is None and tried and not any(_is_there(kind, cells[found.places[name]], at) for at, cells in tried):
             raise DataError(
-                f"{table}: {name} holds names of image files such as {tried[0][1][found.places[name]]!r}, and none of them is "
+                f"{such} such as {tried[0][1][found.places[name]]!r}, and none of them is "
                 "in the folder of the table. Say where they are: --images FOLDER, or a .zip or .tar"
             )
 
 
-def _is_there(source: ImageSource, name: str, origin: Origin) -> bool:
+def _is_there(kind: FileKind[Any], name: str, origin: Origin) -> bool:
     try:
-        MediaFinder(source).find(name, origin)
+        kind.find(name, origin)
     except MediaError:
         return False
     return True

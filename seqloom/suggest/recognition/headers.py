@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import chain
 
 from seqloom.data.reading.headings import looks_like_a_name, role_of
-from seqloom.suggest.recognition.kinds import FILES, Column, ending_of, look_at_column
+from seqloom.suggest.recognition.columns import Column, ending_of, file_endings, look_at_column
 from seqloom.suggest.recognition.rows import Sampled
 
 _ENOUGH_BELOW = 5
@@ -48,7 +48,7 @@ def _differs(cells: Sequence[str], values: Sequence[list[str]], known: Sequence[
 def _is_another_kind(cell: str, below: Column) -> bool:
     """A word above numbers or names of files, one that is none of the classes, or one word above spelled-out symbols."""
     if below.is_file:
-        return ending_of(cell) not in FILES[below.holds]
+        return ending_of(cell) not in file_endings()[below.holds]
     if below.holds not in ("text", "nothing") or below.classes:
         return True  # it looks like a name, and is not among the values
     return " " not in cell and _are_spelled_out(below.values) and cell not in _pieces(below.values)

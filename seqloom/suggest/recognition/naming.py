@@ -8,7 +8,7 @@ from re import fullmatch
 from seqloom.data.reading.headings import base_of, role_of, target_rank, tidied
 from seqloom.recipe.sections import SOURCE
 from seqloom.recipe.sections.data import NOT_NAMES
-from seqloom.suggest.recognition.kinds import Column
+from seqloom.suggest.recognition.columns import Column
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ def by_names(columns: Sequence[Column]) -> Choice | None:
     sources = _sources([column for column in useful if column is not target], roles)
     if not sources:
         return None
-    return Choice(source_names(sources, "image"), target, "by the names of the columns")
+    return Choice(source_names(sources), target, "by the names of the columns")
 
 
 def _left_for_target(useful: Sequence[Column], roles: Mapping[int, str | None]) -> Column | None:
@@ -72,14 +72,15 @@ def _sources(others: Sequence[Column], roles: Mapping[int, str | None]) -> list[
     return numbered
 
 
-def source_names(columns: Sequence[Column], image: str) -> dict[str, Column]:
-    """What the sources are called: `source` if there is one text, `image` if there is one file, else as their headings."""
+def source_names(columns: Sequence[Column]) -> dict[str, Column]:
+    """What the sources are called: `source` if there is one text, `image` if there is one image, else as their headings."""
     if len(columns) == 1:
-        return {image if columns[0].holds == "images" else SOURCE: columns[0]}
+        return {columns[0].read_as.usual_name if columns[0].read_as else SOURCE: columns[0]}
     named: dict[str, Column] = {}
-    images = [column for column in columns if column.holds == "images"]
+    kinds = Counter(column.read_as for column in columns)
     for number, column in enumerate(columns, start=1):
-        name = image if images == [column] else tidied(column.heading or "")
+        kind = column.read_as
+        name = kind.usual_name if kind and kinds[kind] == 1 else tidied(column.heading or "")
         if not fullmatch(r"[a-z][a-z0-9_]{0,39}", name) or name in NOT_NAMES or name in named:
             name = f"text_{number}"
         named[name] = column

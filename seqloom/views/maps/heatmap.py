@@ -17,6 +17,7 @@ from seqloom.views.maps.chosen import chosen_sources, probability
 from seqloom.views.maps.exhibits import Exhibit, Shown, as_exhibit
 from seqloom.views.maps.layout import MapLayout, arrange, column_labels, row_labels
 from seqloom.views.maps.looks import LIGHTING, look, look_data
+from seqloom.views.maps.overlays import is_pictured
 from seqloom.views.maps.strips import pictured, plan_strip
 from seqloom.views.maps.svg import UNKNOWN_NOTE, cell_inset, static_drawing
 from seqloom.views.text.graphemes import utf16_offsets
@@ -155,7 +156,7 @@ def _candidate_data(candidate: Candidate, exhibit: Exhibit, names: Sequence[str]
 
 def _map_data(candidate: Candidate, rows: Sequence[Label], name: str, exhibit: Exhibit) -> dict[str, Any]:
     alignment = candidate.alignment.get(name)
-    if alignment is None or alignment.grid is None:
+    if alignment is None or not is_pictured(alignment):
         return _heat_map_data(rows, alignment, exhibit.prediction.sources.get(name, ""))
     return {"heads": _heads(alignment), **look_data(candidate, alignment, exhibit.pictures.get(name))}
 

@@ -5,9 +5,11 @@ greatest weight says how firmly. The page's script computes the same.
 """
 
 import math
+from typing import assert_never
 
 import numpy as np
 
+from seqloom.results.layouts import Frames, Grid, Tokens
 from seqloom.results.predictions import Alignment, FloatArray
 from seqloom.views.drawing.pixels import Pixels, indexed_png
 from seqloom.views.drawing.theme import GLOW, VEIL, channels
@@ -37,7 +39,18 @@ def weights_on_grid(alignment: Alignment, head: int | None = None) -> FloatArray
 
 def grid_of(alignment: Alignment) -> tuple[int, int]:
     """Rows and columns; whatever is no picture is one row."""
-    return alignment.grid or (1, alignment.weights.shape[-1])
+    match alignment.layout:
+        case Grid(rows, columns):
+            return rows, columns
+        case Tokens() | Frames():
+            return 1, alignment.weights.shape[-1]
+        case _:
+            assert_never(alignment.layout)
+
+
+def is_pictured(alignment: Alignment) -> bool:
+    """Whether weights lie over a picture; others are a heat map with a column for each position."""
+    return isinstance(alignment.layout, Grid)
 
 
 def is_hard(alignment: Alignment) -> bool:

@@ -11,7 +11,7 @@ from seqloom.views.drawing.theme import LEVELS, LIGHT, NAMED, SPOT, VEIL
 from seqloom.views.maps.chosen import chosen_sources, chosen_weights, probability
 from seqloom.views.maps.exhibits import Exhibit, Picture
 from seqloom.views.maps.layout import CAPTION, COVERAGE, GAP, arrange, column_labels, row_labels
-from seqloom.views.maps.overlays import blocks, composed, light, smooth
+from seqloom.views.maps.overlays import blocks, composed, is_pictured, light, smooth
 from seqloom.views.maps.strips import CAPTION_LINE, CAPTION_SIZE, PROBABILITY_SIZE, Outline, PictureStep, plan_strip
 from seqloom.views.maps.svg import HEADING, NOTE_LINE, NOTE_SIZE, cell_inset, map_notes
 from seqloom.views.text.labels import Label, clean, estimated_width, isolated, label, wrapped
@@ -59,7 +59,7 @@ def _panels(
     candidate: Candidate, pictures: Mapping[str, Picture], source: str | None = None, head: int | None = None
 ) -> Iterator[_Panel]:
     for name in chosen_sources(candidate, source):
-        if name is None or candidate.alignment[name].grid is None:
+        if name is None or not is_pictured(candidate.alignment[name]):
             yield _HeatMap(candidate, name, head)
         else:
             yield _Strip(candidate, name, pictures.get(name), head)

@@ -19,7 +19,7 @@ from seqloom.views.drawing.theme import LIGHT, channels
 from seqloom.views.maps.chosen import probability
 from seqloom.views.maps.exhibits import Picture
 from seqloom.views.maps.layout import row_labels
-from seqloom.views.maps.overlays import grid_of, is_hard, mask_png, spoken_place, weights_on_grid
+from seqloom.views.maps.overlays import grid_of, is_hard, is_pictured, mask_png, spoken_place, weights_on_grid
 from seqloom.views.text.labels import Label, clean, estimated_width, isolated, label, starts_right_to_left, wrapped
 
 GAP = 12.0
@@ -170,7 +170,7 @@ def strip_svg(strip: Strip, key: str) -> str:
 
 def pictured(candidate: Candidate) -> list[str]:
     """Name the sources that are pictures."""
-    return [name for name, one in candidate.alignment.items() if one.grid is not None]
+    return [name for name, one in candidate.alignment.items() if is_pictured(one)]
 
 
 def _scores(candidate: Candidate) -> str:

@@ -11,6 +11,7 @@ from seqloom.views.drawing.theme import LEVELS, level
 from seqloom.views.maps.chosen import chosen_sources, chosen_weights, probability
 from seqloom.views.maps.exhibits import Exhibit, Picture
 from seqloom.views.maps.layout import CAPTION, COVERAGE, GAP, MapLayout, arrange, column_labels, row_labels
+from seqloom.views.maps.overlays import is_pictured
 from seqloom.views.maps.strips import plan_strip, strip_svg
 from seqloom.views.text.labels import Label, clean, estimated_width, isolated, starts_right_to_left, wrapped
 
@@ -94,7 +95,7 @@ def _panels(
 ) -> Iterator[_Panel]:
     """One panel per source. number: of the prediction among those of the drawing."""
     for index, name in enumerate(chosen_sources(candidate, source)):
-        if name is None or candidate.alignment[name].grid is None:
+        if name is None or not is_pictured(candidate.alignment[name]):
             yield _heat_map(candidate, name, head, tooltips=True)
         else:
             strip = plan_strip(candidate, name, pictures.get(name), head)

@@ -270,7 +270,7 @@ def test_padding_keeps_the_whole_picture_in_the_middle() -> None:
 
 def test_the_shape_is_height_then_width() -> None:
     pixels = ImagePixels(8, 16)
-    assert pixels.array(saved(smooth(100, 100))).shape == pixels.shape == (8, 16, 3)
+    assert pixels.array(saved(smooth(100, 100))).shape == pixels.row == (8, 16, 3)
 
 
 def test_fine_patterns_are_averaged() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from seqloom.data.media.files import MediaError, MediaRoot, positions_of
+from seqloom.data.media.files import MediaError, MediaRoot
 from seqloom.errors import DataError
 
 CONTENT = {"a.bin": b"first", "inner/b.bin": b"second", "again.bin": b"first"}
@@ -107,8 +107,3 @@ def test_what_is_no_root_is_refused(name: str, said: str, tmp_path: Path) -> Non
         (tmp_path / name).write_text("no archive")
     with pytest.raises(DataError, match=said):
         MediaRoot.open(tmp_path / name)
-
-
-def test_a_picture_is_one_position_and_features_are_several() -> None:
-    assert positions_of((224, 224, 3)) == 1
-    assert positions_of((49, 1280)) == 49

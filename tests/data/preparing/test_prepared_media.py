@@ -29,7 +29,8 @@ class Counting:
     """A frontend that says how often it was asked: of a file, P positions of F numbers that are its size in bytes."""
 
     key: str = "counting"
-    shape: tuple[int, ...] = (2, 3)
+    row: tuple[int, ...] = (3,)
+    length: int | None = 2
     kind: Any = np.float16
     asked: list[str] = field(default_factory=list)
     fails_at: str = ""
@@ -39,7 +40,8 @@ class Counting:
             self.asked.append(media.name)
             if media.name == self.fails_at:
                 raise MediaError(f"{media.name}: it breaks off")
-            yield np.full(self.shape, len(media.read()), dtype=self.kind)
+            size = len(media.read())
+            yield np.full((size if self.length is None else self.length, *self.row), size, dtype=self.kind)
 
 
 @pytest.fixture(autouse=True)
@@ -116,7 +118,8 @@ def test_a_computation_that_was_interrupted_goes_on(table: Path) -> None:
     later.fill(files, done.append)
     assert (second.asked, done) == (["blue.png"], [3])
     sizes = [media.size for media in files.values()]
-    np.testing.assert_array_equal(later.arrays()[later.rows(list(files))][:, 0, 0], np.asarray(sizes, dtype=np.float16))
+    firsts = later.rows()[later.spans(list(files))[:, 0]]
+    np.testing.assert_array_equal(firsts[:, 0], np.asarray(sizes, dtype=np.float16))
 
 
 def test_a_stored_frontend_computes_only_what_is_new(table: Path) -> None:
@@ -211,3 +214,16 @@ def test_equal_sources_become_one_example_with_several_targets() -> None:
         )
     ]
     assert [one.targets for one in grouped(examples)] == [("1", "3"), ("2",), ("4",), ("5",)]
+
+
+def test_files_of_any_length_are_padded_and_batched_by_it(table: Path) -> None:
+    split = prepared(table, Counting(length=None, kind=np.float32)).splits["train"]
+    sizes = [(table.parent / f"{name}.png").stat().st_size for name in COLOURS]
+    batch = split.batch(np.asarray([0, 4])).sources["picture"]
+    assert batch.lengths.tolist() == [sizes[0], sizes[2]]
+    assert batch.values.shape == (2, max(sizes[0], sizes[2]), 3)
+    for values, length in zip(batch.values, batch.lengths, strict=True):
+        assert (values[:length] == length).all()
+        assert not values[length:].any()
+    files, _ = batch_lengths(split)
+    np.testing.assert_array_equal(files, np.repeat([*sizes, sizes[0]], [2, 2, 2, 1]))

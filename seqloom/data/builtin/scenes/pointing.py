@@ -10,6 +10,7 @@ import numpy.typing as npt
 from seqloom.data.builtin.scenes.splits import number_of
 from seqloom.data.builtin.scenes.things import Box, Scene, scene
 from seqloom.data.media.files import DRAWN
+from seqloom.results.layouts import Grid
 from seqloom.results.predictions import Prediction
 
 
@@ -65,9 +66,10 @@ def pointing_accuracy(
 def pointing_of(prediction: Prediction) -> Pointing:
     """Judge the best caption that a model wrote for a scene, by the mean over its heads; nothing if it does not look."""
     name, alignment = prediction.sources["image"], prediction.alignment.get("image")
-    if alignment is None or alignment.grid is None:
+    if alignment is None or not isinstance(alignment.layout, Grid):
         return Pointing()
-    return pointing_accuracy(scene(number_of(name)), prediction.tokens, alignment.mean, alignment.grid)
+    grid = alignment.layout.rows, alignment.layout.columns
+    return pointing_accuracy(scene(number_of(name)), prediction.tokens, alignment.mean, grid)
 
 
 def named_boxes(name: str, height: int, width: int) -> dict[str, list[Box]]:

@@ -9,9 +9,10 @@ from PIL import Image
 
 from seqloom.data.doctor.checks import Chunk, Finding
 from seqloom.data.doctor.examination import examine
-from seqloom.data.doctor.picture_checks import Pictures
+from seqloom.data.doctor.file_checks import NamedFiles
 from seqloom.data.examples import Example, Origin
-from seqloom.data.media.files import MediaRoot
+from seqloom.data.kinds.image import ImageKind
+from seqloom.recipe.sections import ImageSource
 
 
 @pytest.fixture
@@ -29,9 +30,8 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def pictures(folder: Path, *, height: int = 32, width: int = 32) -> Pictures:
-    root = MediaRoot.open(folder)
-    return Pictures(lambda name, origin: root.resolve(name), height=height, width=width)
+def pictures(folder: Path, *, height: int = 32, width: int = 32) -> NamedFiles:
+    return NamedFiles(ImageKind(ImageSource(root=str(folder), size=(height, width))), "source", sized=True)
 
 
 def chunk(split: str, *pairs: tuple[str, str]) -> Chunk:
@@ -44,7 +44,7 @@ def numbered(numbers: Sequence[int], target: str = "grey") -> list[tuple[str, st
     return [(f"{number}.png", target) for number in numbers]
 
 
-def found(check: Pictures, *chunks: Chunk) -> dict[str, Finding]:
+def found(check: NamedFiles, *chunks: Chunk) -> dict[str, Finding]:
     for one in chunks:
         check.see(one)
     return {finding.code: finding for finding in check.findings()}

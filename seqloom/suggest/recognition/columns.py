@@ -5,18 +5,23 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Literal
+from typing import Any
 
 from seqloom.data.examples import abbreviated
+from seqloom.data.kinds import file_kinds
+from seqloom.data.kinds.files import FileKind
 
-Holds = Literal["text", "numbers", "ids", "images", "sounds", "videos", "one value", "nothing"]
-
-FILES: dict[Holds, frozenset[str]] = {
-    "images": frozenset({".jpg", ".jpeg", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff"}),
-    "sounds": frozenset({".wav", ".flac", ".mp3", ".ogg", ".opus", ".m4a", ".aac", ".aif", ".aiff", ".wma", ".sph", ".au"}),
-    "videos": frozenset({".mp4", ".avi", ".mov", ".mkv", ".webm", ".mpg", ".mpeg", ".m4v", ".3gp", ".wmv"}),
+_UNREAD = {
+    "sound": frozenset({".wav", ".flac", ".mp3", ".ogg", ".opus", ".m4a", ".aac", ".aif", ".aiff", ".wma", ".sph", ".au"}),
+    "video": frozenset({".mp4", ".avi", ".mov", ".mkv", ".webm", ".mpg", ".mpeg", ".m4v", ".3gp", ".wmv"}),
 }
-"""The endings of files that a column may name."""
+"""Files that no source reads yet: a model that is given their names learns letters."""
+
+
+def file_endings() -> dict[str, frozenset[str]]:
+    """How files end that a column may name, by the word for what they are."""
+    return {**_UNREAD, **{word: kind.endings for word, kind in file_kinds().items()}}
+
 
 _ENOUGH = 0.8
 """From this share of names on, a column holds files. The others are mistakes to be told of, not another kind of data."""
@@ -32,11 +37,14 @@ _MOMENT = re.compile(r"9([-/.:,]9)+")
 
 @dataclass(frozen=True)
 class Column:
-    """What one column holds. place: from 0. heading: its name, if the table says one. classes: whether few values repeat."""
+    """What one column holds. place: from 0. heading: its name, if the table says one. classes: whether few values repeat.
+
+    holds: text, numbers, ids, one value or nothing; or what the files are that it names, such as image.
+    """
 
     place: int
     heading: str | None
-    holds: Holds
+    holds: str
     values: Sequence[str]
     distinct: int
     classes: bool
@@ -44,7 +52,12 @@ class Column:
     @property
     def is_file(self) -> bool:
         """Whether it names files."""
-        return self.holds in FILES
+        return self.holds in file_endings()
+
+    @property
+    def read_as(self) -> "type[FileKind[Any]] | None":
+        """The kind of source that reads the files that it names; None if there is none."""
+        return file_kinds().get(self.holds)
 
     @property
     def is_content(self) -> bool:
@@ -59,7 +72,7 @@ class Column:
     def described(self) -> str:
         """What it holds, for a person."""
         what = f"{self.distinct} classes" if self.classes and self.holds == "text" else self.holds
-        what = {"images": "image files", "sounds": "sound files", "videos": "video files"}.get(what, what)
+        what = f"{what} files" if self.is_file else what
         shown = ", ".join(abbreviated(value, 40) for value in list(dict.fromkeys(self.values))[:2])
         return f"{what}: {shown}{', ...' if self.distinct > 2 else ''}" if self.values else what
 
@@ -86,11 +99,11 @@ def are_classes(values: Sequence[str]) -> bool:
     return words <= _CLASS_WORDS and rare <= _RARE_SHARE * len(values)
 
 
-def _holds(values: Sequence[str], counts: Counter[str], *, alone: bool, first: bool) -> Holds:
+def _holds(values: Sequence[str], counts: Counter[str], *, alone: bool, first: bool) -> str:
     if not values:
         return "nothing"
     endings = Counter(map(ending_of, values))
-    for kind, known in FILES.items():
+    for kind, known in file_endings().items():
         if sum(endings[ending] for ending in known) >= _ENOUGH * len(values):
             return kind
     if _ascend(values):

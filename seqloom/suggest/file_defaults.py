@@ -1,16 +1,15 @@
-"""Sensible settings for tables of images that come without a recipe: captions, classes, questions and answers."""
+"""Sensible settings for tables that name files and come without a recipe: captions, classes, questions and answers."""
 
-import importlib.util
-import statistics
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
-from seqloom.data.media.files import MediaError, MediaFinder
-from seqloom.data.media.images import whole_size
+from seqloom.data.kinds import file_kind_of
+from seqloom.data.kinds.files import FileKind
+from seqloom.data.media.files import Media, MediaError
 from seqloom.data.vocabulary import build_vocabulary
 from seqloom.recipe import Recipe
-from seqloom.recipe.sections import TARGET, Files, ImageSource, Vocabularies
-from seqloom.recipe.sections.vision import PRETRAINED_PACKAGE
+from seqloom.recipe.sections import TARGET, Files, FileSource, Vocabularies
 from seqloom.suggest.defaults import METRICS, UPDATES_PER_EPOCH, Look, finished, held_out_share, look_at, require_some
 from seqloom.suggest.recognition import Recognised
 from seqloom.symbols import SPECIALS, UNKNOWN
@@ -18,15 +17,13 @@ from seqloom.symbols import SPECIALS, UNKNOWN
 _UPDATES = 6_000
 """About so many updates train a model of captions well; small data is gone over more often."""
 _EPOCHS = (5, 40)
-_SMALL = 64
-"""Pictures of fewer pixels a side are drawings, digits or the like: a network for photographs has nothing to say of them."""
 _OPENED = 16
-"""So many pictures tell how large they are."""
+"""So many files tell what they are like."""
 _CLASS_REPEATS = 3
 """Short targets that occur so often each, on average, are classes."""
 
 
-def recipe_for_images(
+def recipe_for_files(
     train: Files,
     table: Recognised,
     *,
@@ -34,7 +31,7 @@ def recipe_for_images(
     test: Files | None = None,
     overrides: Sequence[str] = (),
 ) -> Recipe:
-    """A recipe for a table of images: encoders, symbols, sizes and epochs that fit it. overrides: as of `--set`."""
+    """A recipe for a table of files: encoders, symbols, sizes and epochs that fit it. overrides: as of `--set`."""
     require_some(table, train)
     count, targets = table.count, table.texts(TARGET)
     target = look_at(targets)
@@ -50,9 +47,10 @@ def recipe_for_images(
     encoders: dict[str, dict[str, Any]] = {}
     for name, source in table.sources.items():
         place = {} if source.column is None else {"column": source.column}
-        if isinstance(source, ImageSource):
-            pixels, encoders[name] = _image_encoder(_typical_side(table, name, source), narrow)
-            sources[name] = {"kind": "image", "size": pixels, "root": source.root, **place}
+        if isinstance(source, FileSource):
+            kind = file_kind_of(source)
+            chosen, encoders[name] = kind.suggested(_some_files(kind, table, name), narrow)
+            sources[name] = {**chosen, "root": source.root, **place}
         else:
             vocabulary = _vocabulary(table.texts(name), count)
             sources[name] = {"kind": "text", "vocabulary": vocabulary, **place}
@@ -119,21 +117,10 @@ def _metric(target: Look, *, classes: bool) -> str:
     return "exact_match" if classes else "cider" if target.kind == "bpe" else METRICS[target.kind]
 
 
-def _typical_side(table: Recognised, name: str, source: ImageSource) -> int:
-    """The shorter side of most pictures; pictures that cannot be read are told of later, all together."""
-    finder, sides, rows = MediaFinder(source), [], list(table.complete_rows())
+def _some_files(kind: FileKind[Any], table: Recognised, name: str) -> list[Media]:
+    """A few files from all over the table, as far as they are there."""
+    rows, found = list(table.complete_rows()), []
     for origin, cells in rows[:: max(1, len(rows) // _OPENED)]:
-        try:
-            sides.append(min(whole_size(finder.find(cells[table.places[name]], origin))))
-        except MediaError:
-            continue
-    return round(statistics.median(sides)) if sides else 224
-
-
-def _image_encoder(side: int, width: int) -> tuple[int, dict[str, Any]]:
-    """The size to give images that have so many pixels a side, and an encoder for it. width: of its states."""
-    if side > _SMALL and importlib.util.find_spec(PRETRAINED_PACKAGE) is not None:
-        return 224, {"kind": "efficientnet_lite0", "size": width, "dropout": 0.3}
-    pixels = max(16, min(128, 8 * round(side / 8)))
-    channels = [32, 64, 128] if pixels <= _SMALL else [32, 64, 128, 128]
-    return pixels, {"kind": "cnn", "channels": channels, "size": width, "summary": "dense"}
+        with suppress(MediaError):
+            found.append(kind.find(cells[table.places[name]], origin))
+    return found

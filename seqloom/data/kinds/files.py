@@ -1,0 +1,144 @@
+"""Sources that are files: a frontend makes rows of them. A new modality is a subclass of `FileKind`, and an encoder."""
+
+from abc import abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar, TypeVar
+
+from seqloom.data.arrays import Padded
+from seqloom.data.examples import Example, Origin
+from seqloom.data.kinds.contract import InputSize, Look, ModelSide, ReadSource, SourceKind, SourceReader
+from seqloom.data.media.catalogue import Catalogue
+from seqloom.data.media.files import Frontend, Media, MediaFinder
+from seqloom.data.media.store import StoredFrontend
+from seqloom.errors import DataError
+from seqloom.recipe.sections import FileSource
+from seqloom.results.layouts import Frames, Grid, Tokens
+from seqloom.results.predictions import Alignment, FloatArray
+
+File = TypeVar("File", bound=FileSource)
+
+
+class FileKind(SourceKind[File]):
+    """Files by their names in a table."""
+
+    section_type: ClassVar[Callable[..., Any]]
+    """What a recipe says of it."""
+    usual_name: ClassVar[str]
+    """What the source is called if nobody gave it a name."""
+    noun: ClassVar[str]
+    """What one of them is called in a sentence, and in the codes of the doctor's findings."""
+    endings: ClassVar[frozenset[str]]
+    """By which a column of their names is recognised."""
+    extra: ClassVar[tuple[str, str] | None] = None
+    """The library that reads them, and the extra that installs it."""
+    refusals: ClassVar[Mapping[str, str]] = {}
+    """What is wrong with several of them that are there, in words, by the code of the problem."""
+
+    def __init__(self, section: File) -> None:
+        super().__init__(section)
+        self._finder = MediaFinder(section.root)
+
+    def find(self, name: str, origin: Origin) -> Media:
+        """The file that an example from the given place names. Raises `MediaError` if there is none."""
+        return self._finder.find(name, origin)
+
+    @classmethod
+    def is_named(cls, place: str) -> bool:  # noqa: ARG003 (most kinds have no such names)
+        """Whether this names a source without being a file."""
+        return False
+
+    def trouble_in(self, media: Media) -> str | None:  # noqa: ARG002 (not every kind has headers)
+        """What is wrong with a file as far as its header tells; None if nothing is."""
+        return None
+
+    def shortcoming(self, media: Media) -> str | None:
+        """Read all of a file, and say what is poor about it, if anything is. Raises `MediaError` for one that is no good."""
+        next(iter(self.frontend().arrays([media])))
+        return None
+
+    def shortcomings(self) -> tuple[str, str]:
+        """What `shortcoming` finds: the code of the finding, and what to do about it."""
+        return f"poor-{self.noun}s", "are poor"
+
+    @abstractmethod
+    def frontend(self, threads: int = 1) -> Frontend:
+        """What makes rows of files, so many at once."""
+
+    def rows(self) -> Catalogue:
+        """A number for each content."""
+        return Catalogue(self.find, self.trouble_in)
+
+    def input_size(self, vocabulary_size: int) -> InputSize:  # noqa: ARG002 (there is none)
+        """The shape of a row; of a row of numbers, how many there are."""
+        row = self.frontend().row
+        return row[0] if len(row) == 1 else row
+
+    def look(self, media: Media) -> Look | None:  # noqa: ARG002 (not every kind can be drawn)
+        """How a file is drawn for a person, as a model sees it; None if it is shown by its name."""
+        return None
+
+    @classmethod
+    @abstractmethod
+    def suggested(cls, files: Sequence[Media], width: int) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Settings of a source of such files, some of which are given, and of an encoder with states of a width."""
+
+    def reader(self, side: ModelSide) -> SourceReader:
+        """Reads them through the store."""
+        if side.frontend is None:
+            raise TypeError("files need a frontend")
+        return _FileReader(self, side, side.frontend)
+
+
+class _FileReader(SourceReader):
+    def __init__(self, kind: FileKind[Any], side: ModelSide, frontend: StoredFrontend) -> None:
+        self._kind, self._side, self._frontend = kind, side, frontend
+
+    def read(self, example: Example, text: str, *, blank: bool) -> ReadSource:
+        return ReadSource(example, text, media=None if blank else self._kind.find(text, example.origin))
+
+    def batch(self, sources: Sequence[ReadSource]) -> Padded:
+        files = [self._media(one) for one in sources]
+        try:
+            # What has a target is to be judged, mostly more than once; of other files there may be any number.
+            self._frontend.keep([media for one, media in zip(sources, files, strict=True) if one.example.target is not None])
+            return Padded.of(list(self._frontend.arrays(files)))
+        except DataError:
+            raise_first_problem(
+                self._frontend, [(media, one.example.origin) for one, media in zip(sources, files, strict=True)]
+            )
+            raise
+
+    def _media(self, source: ReadSource) -> Media:
+        if source.media is None:
+            name = self._side.name
+            raise DataError(f"{source.example.origin}: expected the name of a file for {name}, found nothing")
+        return source.media
+
+    def positions(self, source: ReadSource) -> int:
+        layout = self._side.layout
+        if isinstance(layout, Grid):  # however large the file is
+            return layout.places
+        return layout.positions(len(next(iter(self._frontend.arrays([self._media(source)])))))
+
+    def alignment(self, source: ReadSource, weights: FloatArray) -> Alignment:  # noqa: ARG002 (as other kinds)
+        count = weights.shape[-1]
+        match self._side.layout:
+            case Grid() as layout:
+                names = layout.names()
+            case Frames() as layout:
+                names = layout.names(count)
+            case Tokens() as layout:
+                names = (self._side.name,) * count
+        return Alignment(weights, names, ((0, 0),) * count, layout)
+
+    def look(self, source: ReadSource) -> Look | None:
+        return None if source.media is None else self._kind.look(source.media)
+
+
+def raise_first_problem(frontend: Frontend, files: Sequence[tuple[Media, Origin]]) -> None:
+    """Say which of some files a frontend cannot read, and where it is named. It may look at several at once."""
+    for media, origin in files:
+        try:
+            list(frontend.arrays([media]))
+        except DataError as problem:
+            raise DataError(f"{origin}: {problem}") from problem

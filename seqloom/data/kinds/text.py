@@ -1,0 +1,112 @@
+"""Sources that are text: a vocabulary makes symbols of them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from seqloom.data.arrays import Padded
+from seqloom.data.examples import Example
+from seqloom.data.kinds.contract import InputSize, ModelSide, ReadSource, Rows, SourceKind, SourceReader
+from seqloom.errors import DataError
+from seqloom.recipe.sections import SOURCE, AnySource, TextSource
+from seqloom.results.predictions import Alignment, FloatArray
+from seqloom.symbols import UNKNOWN
+
+if TYPE_CHECKING:
+    from seqloom.data.vocabulary import Encoded, Vocabulary
+
+ONE_TEXT: Mapping[str, AnySource] = {SOURCE: TextSource()}
+"""What sources are unless a recipe says otherwise."""
+
+_CHARACTERS = 20
+"""So many characters a symbol has at most, on average: a text with more is too long whatever its symbols are."""
+
+
+class TextKind(SourceKind[TextSource]):
+    """Text as it is written."""
+
+    def rows(self) -> Rows:
+        """There are none."""
+        raise TypeError("text has symbols, which a vocabulary makes of it")
+
+    def input_size(self, vocabulary_size: int) -> InputSize:
+        """The size of its vocabulary."""
+        return vocabulary_size
+
+    def reader(self, side: ModelSide) -> SourceReader:
+        """Reads it as symbols."""
+        return _TextReader(side)
+
+
+class _TextReader(SourceReader):
+    def __init__(self, side: ModelSide) -> None:
+        if side.vocabulary is None:
+            raise TypeError("text needs a vocabulary")
+        self._vocabulary, self._side, self._limit = side.vocabulary, side, Limit(side.longest)
+
+    def read(self, example: Example, text: str, *, blank: bool) -> ReadSource:  # noqa: ARG002 (no text is a text, too)
+        encoded = self._limit.encoded(self._vocabulary, text, example.features if self._side.features else ())
+        return ReadSource(example, text, self._vocabulary.told_apart(encoded, text) if self._side.tell_apart else encoded)
+
+    def batch(self, sources: Sequence[ReadSource]) -> Padded:
+        return Padded.of([encoded_of(one).ids for one in sources])
+
+    def positions(self, source: ReadSource) -> int:
+        return len(encoded_of(source).ids)
+
+    def alignment(self, source: ReadSource, weights: FloatArray) -> Alignment:
+        """What the vocabulary does not have is shown as it stands in the text: every `<unknown>` looks alike."""
+        encoded = encoded_of(source)
+        outside = (encoded.ids == UNKNOWN) | (encoded.ids >= self._vocabulary.size)
+        unknown = tuple(int(one) for one in np.flatnonzero(outside) if encoded.spans[one][0] < encoded.spans[one][1])
+        symbols = list(encoded.symbols)
+        for one in unknown:
+            symbols[one] = source.text[slice(*encoded.spans[one])]
+        return Alignment(weights, tuple(symbols), encoded.spans, self._side.layout, unknown)
+
+
+def encoded_of(source: ReadSource) -> "Encoded":
+    """The symbols or numbers of a source that is no file."""
+    if source.encoded is None:
+        raise TypeError(f"{source.text} is a file")
+    return source.encoded
+
+
+@dataclass(frozen=True)
+class Limit:
+    """The longest text that is read, in symbols. What is far too long is refused before it is encoded."""
+
+    symbols: int
+
+    def encoded(self, vocabulary: "Vocabulary", text: str, features: Sequence[str] = ()) -> "Encoded":
+        """A text as symbols, if they are not too many. Raises `DataError` without a place."""
+        self._require_characters(text)
+        found = vocabulary.encode_source(text, features)
+        self._require_symbols(len(found.ids))
+        return found
+
+    def require(self, vocabulary: "Vocabulary", text: str, where: object) -> None:
+        """Refuse a text that is too long; where: its place."""
+        if len(text) <= self.symbols // _CHARACTERS:  # it cannot be, however it is normalised
+            return
+        try:
+            self._require_characters(text)
+            self._require_symbols(int(vocabulary.encode_parts([text]).lengths[0]))
+        except DataError as problem:
+            raise DataError(f"{where}: {problem}") from problem
+
+    def _require_characters(self, text: str) -> None:
+        if len(text) > _CHARACTERS * self.symbols:
+            raise self._refusal(len(text), "characters", -(-len(text) // _CHARACTERS))
+
+    def _require_symbols(self, count: int) -> None:
+        if count > self.symbols:
+            raise self._refusal(count, "symbols", count)
+
+    def _refusal(self, count: int, unit: str, needed: int) -> DataError:
+        return DataError(
+            f"expected a text of at most {self.symbols:,} symbols, found {count:,} {unit}. Cut it into parts, or raise the "
+            f"limit: --maximum-input {needed} (in a recipe: data.maximum_input)"
+        )

@@ -1,0 +1,51 @@
+"""How the positions lie that an encoder writes, so that whoever names or draws them need not know what was read."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Tokens:
+    """One after the other, a position for each thing that was read: the symbols of a text, or one vector."""
+
+    def positions(self, length: int) -> int:
+        """How many positions an encoder writes for so many that it read."""
+        return length
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Over a picture, row by row from the top left."""
+
+    rows: int
+    columns: int
+
+    @property
+    def places(self) -> int:
+        """How many positions there are."""
+        return self.rows * self.columns
+
+    def positions(self, length: int) -> int:  # noqa: ARG002 (a picture is one thing, however finely it was looked at)
+        """How many positions an encoder writes: as many for every picture."""
+        return self.places
+
+    def names(self) -> tuple[str, ...]:
+        """Row and column of each position, from 1."""
+        return tuple(f"{row},{column}" for row in range(1, self.rows + 1) for column in range(1, self.columns + 1))
+
+
+@dataclass(frozen=True)
+class Frames:
+    """In time: of a file that became rows, a position for every `stride` of them."""
+
+    stride: int = 1
+
+    def positions(self, length: int) -> int:
+        """How many positions an encoder writes for so many rows."""
+        return -(-length // self.stride)
+
+    def names(self, count: int) -> tuple[str, ...]:
+        """The row at which each of so many positions begins, from 1."""
+        return tuple(str(1 + self.stride * one) for one in range(count))
+
+
+Layout = Tokens | Grid | Frames
