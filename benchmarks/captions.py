@@ -19,6 +19,7 @@ from runs import Found, report
 from seqloom.cli.recipes import find_recipe
 from seqloom.data.examples import grouped
 from seqloom.data.preparing.corpus import Corpus
+from seqloom.evaluation.items import items_of
 from seqloom.metrics import evaluate
 from seqloom.prediction.predictor import Predictor
 from seqloom.recipe import read_recipe
@@ -99,7 +100,7 @@ def measure(run: Path) -> Found:
     opened, predictor = RunFolder.open(run), Predictor.load(run)
     counters = opened.counters() or {}
     examples = predictor.tolerant(grouped(Corpus(opened.recipe.data, opened.recipe.seed).examples("test")))
-    evaluation = evaluate(predictor.items(examples, predictor.predict(examples)))
+    evaluation = evaluate(items_of(predictor, examples, predictor.predict(examples)))
     chosen = opened.recipe.training.validation.metric
     return {
         "test": {one: evaluation.metrics[one] for one in evaluation.telling},

@@ -16,6 +16,7 @@ from runs import trained
 
 from seqloom.cli.recipes import find_recipe
 from seqloom.data.preparing.corpus import Corpus
+from seqloom.evaluation.items import items_of
 from seqloom.metrics import evaluate
 from seqloom.prediction.predictor import Predictor
 from seqloom.recipe import read_recipe
@@ -31,7 +32,7 @@ def measure(precision: str, seed: int, wanted: argparse.Namespace) -> dict[str, 
     outcome = trained(recipe, wanted.runs / f"dates-{precision}-{seed}")
     predictor = Predictor.load(outcome.path)
     examples = predictor.tolerant(Corpus(recipe.data, recipe.seed).examples("test"))
-    found = evaluate(predictor.items(examples, predictor.predict(examples))).metrics
+    found = evaluate(items_of(predictor, examples, predictor.predict(examples))).metrics
     losses = [record["loss"] for record in RunFolder.open(outcome.path).metrics() if record["kind"] == "validation"]
     return {
         "precision": precision,

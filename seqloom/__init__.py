@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
     from seqloom.api import Paths, ReadText
     from seqloom.metrics import Evaluation
-    from seqloom.prediction.predictor import DrawnPrediction, Predictor
+    from seqloom.prediction.drawn import DrawnPrediction
+    from seqloom.prediction.predictor import Predictor
     from seqloom.recipe import Recipe
     from seqloom.training.session import Outcome
 

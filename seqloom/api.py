@@ -9,7 +9,8 @@ from seqloom.errors import UsageError
 
 if TYPE_CHECKING:
     from seqloom.metrics import Evaluation
-    from seqloom.prediction.predictor import DrawnPrediction, Predictor
+    from seqloom.prediction.drawn import DrawnPrediction
+    from seqloom.prediction.predictor import Predictor
     from seqloom.recipe import Recipe
     from seqloom.results.language import Reading, Summary
     from seqloom.training.session import Outcome
@@ -76,12 +77,13 @@ def evaluate(
 ) -> "Evaluation":
     """Measure a model on pairs, as `seqloom evaluate` does."""
     from seqloom.cli.judging import judged_examples
+    from seqloom.evaluation.items import items_of, usual_metrics
     from seqloom.metrics import evaluate as measure
 
     predictor = _opened(run)
     examples = judged_examples(predictor, _path(pairs), _columns(columns))
-    items = predictor.items(examples, predictor.predict(examples, beam=beam))
-    return measure(items, metrics or predictor.usual_metrics(items))
+    items = items_of(predictor, examples, predictor.predict(examples, beam=beam))
+    return measure(items, metrics or usual_metrics(predictor.recipe, items))
 
 
 @dataclass(frozen=True)

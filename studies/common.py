@@ -20,6 +20,7 @@ from seqloom.data.examples import Example
 from seqloom.data.preparing.corpus import Corpus
 from seqloom.data.preparing.prepared import prepare
 from seqloom.data.preparing.splitting import SplitName
+from seqloom.evaluation.items import items_of
 from seqloom.metrics import Item, evaluate, intervals
 from seqloom.prediction.predictor import Predictor
 from seqloom.recipe import read_recipe
@@ -171,7 +172,7 @@ def outputs(path: Path, split: SplitName) -> list[Item]:
     """What a run writes for one part of its data, by its recipe's search, beside what was wanted."""
     predictor = Predictor.load(path)
     examples = examples_of(predictor, split)
-    return predictor.items(examples, predictor.predict(examples))
+    return items_of(predictor, examples, predictor.predict(examples))
 
 
 def scores(items: Sequence[Item], metrics: Sequence[str]) -> dict[str, Any]:

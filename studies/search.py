@@ -31,6 +31,7 @@ from figures import Curve, line_figure, save_figure
 from switchboard import PLAIN, runs_of
 
 from seqloom.data.examples import Example
+from seqloom.evaluation.items import items_of
 from seqloom.evaluation.tracing import grow_tree
 from seqloom.metrics import evaluate
 from seqloom.prediction.predictor import Predictor
@@ -81,7 +82,7 @@ def measure(wanted: Options) -> dict[str, Any]:
 
 
 def _quality(predictor: Predictor, examples: Sequence[Example], predictions: Sequence[Prediction]) -> dict[str, Any]:
-    items = predictor.items(examples, predictions)
+    items = items_of(predictor, examples, predictions)
     return {
         **scores(items, ["bleu"]),
         "chrf": {"score": evaluate(items, ["chrf"]).metrics["chrf"]},

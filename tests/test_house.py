@@ -15,8 +15,6 @@ MODULES = sorted((HOUSE / "seqloom").rglob("*.py"))
 
 LONGEST_MODULE = 400
 LONG_MODULES = {
-    "seqloom/prediction/language_model.py": "LanguageModel; scoring and writing are to be parted",
-    "seqloom/prediction/predictor.py": "Predictor; what belongs to evaluation and drawing is to move there",
     "seqloom/recipe/sections/model.py": "tables of plain declarations, with the rules about them",
 }
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from seqloom.bench.copying import copy_weights
 from seqloom.bench.decisive import make_decisive
-from seqloom.bench.measuring import Deadline, Progress, timed
+from seqloom.bench.measuring import Deadline, timed
 from seqloom.bench.textbook import Textbook, beam_search, greedy_search
 from seqloom.bench.training import SIDES, Batches, SideName
 from seqloom.bench.workloads import Pairs, Workload, open_pairs
@@ -17,6 +17,7 @@ from seqloom.data.arrays import IntArray, Padded
 from seqloom.models.encoder_decoder import build_model
 from seqloom.models.prediction.stepper import TorchStepper
 from seqloom.prediction.backends import OpenedModel
+from seqloom.prediction.inputs import Advance
 from seqloom.prediction.predictor import Predictor
 from seqloom.recipe import sections
 from seqloom.recipe.sections import SOURCE, TARGET
@@ -146,7 +147,7 @@ class _Tally:
 Tallies = dict[str, dict[SideName, _Tally]]
 
 
-def bench_decoding(settings: DecodeSettings, progress: Progress = lambda count: None) -> dict[str, Any]:
+def bench_decoding(settings: DecodeSettings, progress: Advance = lambda count: None) -> dict[str, Any]:
     """Measure and report; the object that `bench decode --json` prints."""
     with computing(settings.threads):
         pairs = open_pairs(settings.workload)
@@ -172,7 +173,7 @@ def _measure_alone(decoders: Decoders, texts: Sequence[str], tallies: Tallies) -
                     tally.alone.append(seconds)
 
 
-def _measure_round(decoders: Decoders, texts: Sequence[str], tallies: Tallies, progress: Progress) -> None:
+def _measure_round(decoders: Decoders, texts: Sequence[str], tallies: Tallies, progress: Advance) -> None:
     for search, sides in tallies.items():
         for side, tally in sides.items():
             tally.seconds.append(timed(_decoding(decoders, side, search, texts, tally)))

@@ -11,9 +11,6 @@ import torch
 
 from seqloom.training.machine import Precision, choose_precision
 
-Progress = Callable[[int], None]
-"""Called with how many more updates or sentences are done."""
-
 MATRIX_SIZE = 1024
 _SLOW_SECONDS = 0.25
 """A product that takes longer is emulated: sampled once, not in every round."""

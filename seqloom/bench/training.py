@@ -12,11 +12,12 @@ import torch
 
 from seqloom.bench.copying import copy_weights
 from seqloom.bench.counting import BatchShape, count_operations
-from seqloom.bench.measuring import Deadline, MatrixRates, Progress, timed
+from seqloom.bench.measuring import Deadline, MatrixRates, timed
 from seqloom.bench.textbook import IGNORED, Textbook, train_step
 from seqloom.bench.workloads import Pairs, Workload, grouped_batches, open_pairs, padding, random_batches, spread_out
 from seqloom.data.arrays import IntArray
 from seqloom.models.encoder_decoder import build_model
+from seqloom.prediction.inputs import Advance
 from seqloom.recipe import sections
 from seqloom.recipe.sections import SOURCE, TARGET
 from seqloom.training.loop import update
@@ -118,7 +119,7 @@ class _Tally:
         return self.operations / statistics.median(self.seconds) / 1e9
 
 
-def bench_training(settings: TrainSettings, progress: Progress = lambda count: None) -> dict[str, Any]:
+def bench_training(settings: TrainSettings, progress: Advance = lambda count: None) -> dict[str, Any]:
     """Measure and report; the object that `bench train --json` prints."""
     peaks = {side: peak_in_own_process(side, settings) for side in SIDES}
     with computing(settings.threads):
@@ -144,7 +145,7 @@ def _warm_up(trainees: dict[SideName, Trainee]) -> None:
             trainee.learn(numbers)
 
 
-def _measure_round(trainees: dict[SideName, Trainee], tallies: dict[SideName, _Tally], progress: Progress) -> None:
+def _measure_round(trainees: dict[SideName, Trainee], tallies: dict[SideName, _Tally], progress: Advance) -> None:
     """All batches once. The sides take turns after every update, so that what disturbs the machine disturbs both."""
     seconds = dict.fromkeys(SIDES, 0.0)
     for turn in range(len(trainees["ours"].batches)):

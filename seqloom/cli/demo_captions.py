@@ -10,7 +10,8 @@ from seqloom.cli.options import progress_bar
 if TYPE_CHECKING:
     from seqloom.data.examples import Example
     from seqloom.data.preparing.splitting import SplitName
-    from seqloom.prediction.predictor import DrawnPrediction, Predictor
+    from seqloom.prediction.drawn import DrawnPrediction
+    from seqloom.prediction.predictor import Predictor
 
     Described = list[tuple[DrawnPrediction, Example]]
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from seqloom.prediction.predictor import DrawnPrediction
+    from seqloom.prediction.drawn import DrawnPrediction
 
 
 @dataclass(frozen=True)

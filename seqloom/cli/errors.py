@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from seqloom.prediction.predictor import DrawnPrediction
+    from seqloom.prediction.drawn import DrawnPrediction
     from seqloom.results.mistakes import Grouping, Mistakes
 
 _MOST_CONFUSIONS = 15

@@ -73,6 +73,7 @@ def evaluate(
     the accuracy; a table says which classes are found and which are confused.
     """
     from seqloom.cli.searching import choose_search
+    from seqloom.evaluation.items import items_of, usual_metrics
     from seqloom.metrics import evaluate as measure
 
     runs, file = runs_and_file("evaluate", places)
@@ -87,8 +88,8 @@ def evaluate(
             unknown.see(one)
             predictions.append(one.without_alignment())
     unknown.say()
-    items = predictor.items(examples, predictions)
-    evaluation = measure(items, names or predictor.usual_metrics(items))
+    items = items_of(predictor, examples, predictions)
+    evaluation = measure(items, names or usual_metrics(predictor.recipe, items))
     texts = sum(len(item.references) for item in items)
     if json:
         fusion = {} if predictor.fusion_weight is None else {"fusion_weight": predictor.fusion_weight}

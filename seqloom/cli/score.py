@@ -25,7 +25,8 @@ from seqloom.wording import counted
 
 if TYPE_CHECKING:
     from seqloom.data.examples import Example
-    from seqloom.prediction.predictor import Predictor, Scored
+    from seqloom.prediction.predictor import Predictor
+    from seqloom.results.predictions import ScoredTarget
 
 _MOST_PLACES = 5
 
@@ -115,7 +116,7 @@ def _score_pairs(
         typer.echo(f"seqloom: {_unknown_sentence(examples, scored)}", err=True)
 
 
-def _unknown_sentence(examples: "Sequence[Example]", scored: "Sequence[Scored]") -> str:
+def _unknown_sentence(examples: "Sequence[Example]", scored: "Sequence[ScoredTarget]") -> str:
     """Say which targets have symbols that the model does not know."""
     places = [str(example.origin) for example, one in zip(examples, scored, strict=True) if one.unknown]
     symbols = sum(len(one.unknown) for one in scored)

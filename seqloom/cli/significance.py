@@ -57,6 +57,7 @@ class PairedOutcome:
 
 def tested(runs: Sequence[str], test: Test) -> PairedOutcome:
     """Let all runs answer the same examples, and compare each further run with the first."""
+    from seqloom.evaluation.items import items_of, usual_metrics
     from seqloom.metrics import paired_bootstrap
 
     if len(runs) < 2:
@@ -74,8 +75,8 @@ def tested(runs: Sequence[str], test: Test) -> PairedOutcome:
     for run, predictor, own in zip(runs, predictors, examples, strict=True):
         with progress_bar(f"decoding with {run}", len(own)) as advance:
             outputs = [one.without_alignment() for one in predictor.predict_stream(own, progress=advance)]
-        items.append(predictor.items(own, outputs))
-    chosen = [name for name in test.metrics or predictors[0].usual_metrics(items[0]) if name not in left_out]
+        items.append(items_of(predictor, own, outputs))
+    chosen = [name for name in test.metrics or usual_metrics(predictors[0].recipe, items[0]) if name not in left_out]
     return PairedOutcome(
         first=runs[0],
         count=len(examples[0]),

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from seqloom.data.examples import Example
 from seqloom.data.vocabulary import Vocabulary, parts_of
 from seqloom.errors import DataError, RunError
+from seqloom.evaluation.items import items_of
 from seqloom.metrics import Item, evaluate
 from seqloom.metrics.edits import Edit, edits_between
 from seqloom.metrics.evaluation import length_groups
@@ -55,7 +56,7 @@ def diagnose(
     progress: Callable[[int], None] = lambda count: None,
 ) -> Mistakes:
     """What is wrong with predictions for examples. worst: so many of the worst outputs. progress: of reading training data."""
-    items = predictor.items(examples, predictions)
+    items = items_of(predictor, examples, predictions)
     vocabulary = predictor.vocabularies[TARGET]
     unit = _UNITS[vocabulary.kind.unit]
     judged = [_judge(vocabulary, *one) for one in zip(examples, predictions, strict=True)]

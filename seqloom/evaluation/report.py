@@ -8,10 +8,12 @@ from typing import Any, TypeVar
 
 from seqloom.data.examples import Example, grouped
 from seqloom.errors import RunError
+from seqloom.evaluation.items import items_of, usual_metrics
 from seqloom.metrics import HIGHER_IS_BETTER, Evaluation, evaluate, intervals, sentence_scores
 from seqloom.prediction.backends import own_corpus
+from seqloom.prediction.drawn import DrawnPrediction
 from seqloom.prediction.language_model import LanguageModel
-from seqloom.prediction.predictor import DrawnPrediction, Predictor
+from seqloom.prediction.predictor import Predictor
 from seqloom.recipe import jars, to_yaml
 from seqloom.recipe.sections import Sample
 from seqloom.results.language import Summary
@@ -49,8 +51,8 @@ def collect_report(path: Path, *, most: int | None = None, watch: Watch = _unwat
     with watch(f"decoding {split} examples", len(examples)) as progress:
         # In a stream, and without where the model looked: of all examples that would fill the memory.
         predictions = [one.without_alignment() for one in predictor.predict_stream(examples, progress=progress)]
-    items = predictor.items(examples, predictions)
-    evaluation = evaluate(items, predictor.usual_metrics(items))
+    items = items_of(predictor, examples, predictions)
+    evaluation = evaluate(items, usual_metrics(predictor.recipe, items))
     names = evaluation.telling
     margins = intervals(items, names)
     chosen = run.recipe.training.validation.metric

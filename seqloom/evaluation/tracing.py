@@ -10,7 +10,8 @@ from seqloom.data.arrays import Padded
 from seqloom.data.reading.oracles import Oracle
 from seqloom.errors import UsageError
 from seqloom.prediction.inputs import Input
-from seqloom.prediction.predictor import Predictor, Task
+from seqloom.prediction.predictor import Predictor
+from seqloom.prediction.tasks import Task
 from seqloom.recipe.sections import Beam, Greedy, Search
 from seqloom.results.search_tree import Branch, Fate, FoundOutput, SearchTree
 from seqloom.results.steps import Said, Walkthrough, WrittenSymbol

@@ -1,6 +1,6 @@
 """What a person asks a prediction for, as models read it: each source by its kind."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from os import PathLike, fspath
 from typing import Any
@@ -23,6 +23,9 @@ from seqloom.results.predictions import Alignment, FloatArray
 
 Input = str | PathLike[str] | Mapping[str, Any] | Example
 """What one may ask a prediction for: the one source, a mapping of sources and perhaps `features`, or an example."""
+
+Advance = Callable[[int], None]
+"""Is told how much more is done."""
 
 _LENGTH_OF_A_FILE = 20
 """Limits on outputs grow with the source, and a file has no symbols: it counts as so many, enough for a long caption."""
@@ -72,6 +75,7 @@ class Reader:
         self._texts = data.text_sources
         self._vocabularies = vocabularies
         self._layouts = layouts
+        self._tell_apart = tell_apart
         self._readers = {
             name: kind_of(source).reader(
                 ModelSide(
@@ -159,6 +163,23 @@ class Reader:
         except DataError:
             return False
         return True
+
+    def targets(self, example: Example) -> tuple[str, ...]:
+        """The targets of an example, all that are right. Refuses to have none, and those that are too long to be read."""
+        if not example.targets:
+            raise DataError(
+                f"{example.origin}: this line has no target, so there is nothing to compare with. Give both columns"
+            )
+        for text in example.targets:
+            self.limit.require(self._vocabularies[TARGET], text, example.origin)
+        return example.targets
+
+    def encode_targets(self, texts: Sequence[str], sources: Sequence[ReadExample]) -> list[IntArray]:
+        """Targets as symbols; what a model can copy has the ids that it has in its source."""
+        vocabulary = self._vocabularies[TARGET]
+        if not self._tell_apart:
+            return vocabulary.encode_targets(texts)
+        return [vocabulary.encode_copying(text, source.copies) for text, source in zip(texts, sources, strict=True)]
 
     def batch(self, chosen: Sequence[ReadExample]) -> dict[str, Padded]:
         """The sources of several examples, padded. Here files are opened."""

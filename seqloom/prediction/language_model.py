@@ -6,8 +6,7 @@ A model of lines reads every line by itself, from `begin`. A model of running te
 state carried over; a line's end is the symbol `end`, and the text begins as if an `end` had come before.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Self
 
@@ -19,6 +18,9 @@ from seqloom.data.preparing.text_rows import Layout, line_layouts, running_layou
 from seqloom.data.vocabulary import Sequences, Vocabulary
 from seqloom.errors import DataError, UsageError
 from seqloom.prediction.backends import OpenedModel, open_model
+from seqloom.prediction.hidden_units import UnitName, checked_unit, most_selective, selectivity_of
+from seqloom.prediction.inputs import Advance
+from seqloom.prediction.writing import Prompt, Speller, Writing
 from seqloom.recipe import Recipe
 from seqloom.recipe.sections import TARGET, Beam, Sample, Search, SearchSection
 from seqloom.results.language import (
@@ -34,7 +36,7 @@ from seqloom.results.language import (
     unknown_pieces,
 )
 from seqloom.search.contracts import Hypothesis, State
-from seqloom.search.dispatch import search, to_the_end
+from seqloom.search.dispatch import to_the_end
 from seqloom.search.endings import endings
 from seqloom.search.request import Request
 from seqloom.search.running_text import Continued, Endless
@@ -54,11 +56,6 @@ _MOST_ROWS = 32
 _BATCH = 16_384
 """Lines are read together as long as they have no more symbols than this, padding included."""
 _SAMPLED_TOGETHER = 256
-_UNITS = 8
-
-Progress = Callable[[int], None]
-UnitName = tuple[int, int]
-"""A hidden unit: its layer, from 1, and its number, from 0."""
 
 
 class LanguageModel:
@@ -120,7 +117,7 @@ class LanguageModel:
     # --- scoring ----------------------------------------------------------------------------------------------------
 
     def score(
-        self, texts: Sequence[str], *, rows: int | None = None, progress: Progress = lambda count: None
+        self, texts: Sequence[str], *, rows: int | None = None, progress: Advance = lambda count: None
     ) -> list[ScoredText]:
         """`log p` of every line and of each of its symbols, `end` included.
 
@@ -137,7 +134,7 @@ class LanguageModel:
                 progress(int(part.counted.sum()))
         return self._scored(texts, encoded, log_probs)
 
-    def read(self, texts: Sequence[str], *, most: int | None = None, progress: Progress = lambda count: None) -> list[Reading]:
+    def read(self, texts: Sequence[str], *, most: int | None = None, progress: Advance = lambda count: None) -> list[Reading]:
         """What the model said at every symbol of every line, in their order.
 
         most: if the lines have more symbols than this, the most surprising ones up to it, the first of them in any case.
@@ -206,8 +203,8 @@ class LanguageModel:
         values = np.concatenate(hidden)  # [symbols, layers, D]
         if not len(values):
             raise DataError("the text has no symbols, so no unit has a value. Give a text")
-        selectivity = _selectivity(values)
-        chosen = _most_selective(selectivity) if units is None else [_checked_unit(unit, selectivity.shape) for unit in units]
+        selectivity = selectivity_of(values)
+        chosen = most_selective(selectivity) if units is None else [checked_unit(unit, selectivity.shape) for unit in units]
         return Activations(
             lines,
             tuple(
@@ -239,7 +236,7 @@ class LanguageModel:
         prompt: str = "",
         search: Sample | None = None,
         length: int = LENGTH,
-        progress: Progress = lambda count: None,
+        progress: Advance = lambda count: None,
     ) -> list[Sampled]:
         """So many random texts that begin with the prompt. A text depends on the search's seed and its own number alone.
 
@@ -261,7 +258,7 @@ class LanguageModel:
         """The text that `sample` would give first, piece by piece as it is written, the prompt first."""
         section = (search or Sample()).model_copy(update={"count": 1})
         given = self._given(prompt)
-        speller = _Speller(self.vocabulary)
+        speller = Speller(self.vocabulary)
         yield "".join(speller.add(int(one)) for one in given.ids)
         writing = self._writing(given, section, np.zeros(1, dtype=np.int64), length)
         for tokens in writing.steps():
@@ -279,7 +276,7 @@ class LanguageModel:
         [found] = to_the_end(endings(stepper, state, section, request))
         return [self._sampled(given, one.tokens, one) for one in found]
 
-    def _given(self, prompt: str) -> "_Given":
+    def _given(self, prompt: str) -> Prompt:
         """Read the prompt."""
         self.require_readable(prompt, "prompt")
         lines = prompt.replace("\r\n", "\n").split("\n")
@@ -297,13 +294,13 @@ class LanguageModel:
             part = slice(place, min(place + _STRETCH, len(ids)))
             scores, state = self._stepper.score_stream(before[part][None], ids[part][None], state)
             log_probs.append(scores[0])
-        return _Given(ids, np.concatenate([np.zeros(0, np.float32), *log_probs]), int(before[-1]), state)
+        return Prompt(ids, np.concatenate([np.zeros(0, np.float32), *log_probs]), int(before[-1]), state)
 
-    def _writing(self, given: "_Given", section: Search, keys: IntArray, length: int) -> "_Writing":
+    def _writing(self, given: Prompt, section: Search, keys: IntArray, length: int) -> Writing:
         continued, state, request = self._start(given, section, keys, length)
-        return _Writing(Endless(continued) if self.running else continued, state, section, request)
+        return Writing(Endless(continued) if self.running else continued, state, section, request)
 
-    def _start(self, given: "_Given", section: SearchSection, keys: IntArray, length: int) -> tuple[Continued, State, Request]:
+    def _start(self, given: Prompt, section: SearchSection, keys: IntArray, length: int) -> tuple[Continued, State, Request]:
         """All that a search needs in order to go on from what was given."""
         count = len(keys)
         places = np.zeros(count, dtype=np.int64)
@@ -316,7 +313,7 @@ class LanguageModel:
         named = map(self.vocabulary.find, section.forbid)
         return np.asarray([*named, *self.vocabulary.feature_ids, UNKNOWN], dtype=np.int64)
 
-    def _sampled(self, given: "_Given", ids: IntArray, hypothesis: Hypothesis) -> Sampled:
+    def _sampled(self, given: Prompt, ids: IntArray, hypothesis: Hypothesis) -> Sampled:
         whole = np.concatenate([given.ids, ids])
         text = self._spell(whole[:-1] if hypothesis.finished else whole)
         log_probs = (*given.log_probs.tolist(), *hypothesis.log_probs.tolist())
@@ -354,87 +351,3 @@ def _most_surprising(log_probs: FloatArray, lengths: IntArray, most: int | None)
     fits = max(1, int(np.searchsorted(np.cumsum(lengths[order]), most, side="right")))
     chosen: IntArray = np.sort(order[:fits])
     return chosen
-
-
-# --- hidden units ---------------------------------------------------------------------------------------------------
-
-
-def _selectivity(values: FloatArray) -> FloatArray:
-    """`Unit.selectivity` of all units [layers, D], from their values [symbols, layers, D]."""
-    ordered = np.sort(values.astype(np.float64), axis=0)
-    count = len(ordered)
-    below = np.arange(1, count)[:, None, None]  # symbols in the low group, for every way to part them
-    sums = np.cumsum(ordered, axis=0)
-    low = sums[:-1] / below
-    high = (sums[-1] - sums[:-1]) / (count - below)
-    between: FloatArray = (below * (count - below) / count**2 * (high - low) ** 2).max(axis=0, initial=0.0)
-    return between
-
-
-def _most_selective(selectivity: FloatArray) -> list[UnitName]:
-    best = np.argsort(-selectivity, axis=None, kind="stable")[:_UNITS]
-    return [(int(layer) + 1, int(number)) for layer, number in zip(*np.unravel_index(best, selectivity.shape), strict=True)]
-
-
-def _checked_unit(unit: UnitName, shape: tuple[int, ...]) -> UnitName:
-    layers, size = shape
-    layer, number = unit
-    if not (1 <= layer <= layers and 0 <= number < size):
-        raise UsageError(
-            f"unit {layer}:{number}: this model has layers 1 to {layers} with units 0 to {size - 1} each. Choose among them"
-        )
-    return unit
-
-
-# --- writing --------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, eq=False)
-class _Given:
-    """A prompt that has been read up to its last symbol. last: that one, still to be read; the mark before a text if none."""
-
-    ids: IntArray
-    log_probs: FloatArray
-    last: int
-    state: State
-
-
-class _Writing:
-    """A search that writes, step by step."""
-
-    def __init__(self, stepper: Continued | Endless, state: State, section: Search, request: Request) -> None:
-        self._stepper = stepper
-        self._search = search(stepper, state, section, request)
-        self.hypotheses: list[list[Hypothesis]] = []
-
-    def steps(self) -> Iterator[IntArray]:
-        """The symbols [B, W] that each step wrote; when all are written, `hypotheses` has the outputs."""
-        while True:
-            try:
-                trace = next(self._search)
-            except StopIteration as stop:
-                self.hypotheses = stop.value
-                return
-            yield self.ids(trace.tokens)
-
-    def ids(self, tokens: IntArray) -> IntArray:
-        """What search wrote, in the ids of the vocabulary."""
-        return self._stepper.ids(tokens) if isinstance(self._stepper, Endless) else tokens
-
-
-class _Speller:
-    """Turns symbols into text one by one: what a symbol adds depends on the one before it in its line, and no other."""
-
-    def __init__(self, vocabulary: Vocabulary) -> None:
-        self._vocabulary = vocabulary
-        self._before: list[int] = []
-
-    def add(self, symbol: int) -> str:
-        """The text that this symbol adds."""
-        if symbol == END:
-            self._before = []
-            return "\n"
-        known = self._vocabulary.decode(self._before)
-        text = self._vocabulary.decode([*self._before, symbol])
-        self._before = [symbol]
-        return text.removeprefix(known)

@@ -4,30 +4,30 @@ A language model may have a say in what they write (shallow fusion).
 """
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self, TypedDict, Unpack
 
 import numpy as np
 import numpy.typing as npt
 
 from seqloom.data.arrays import IntArray, Padded
 from seqloom.data.examples import Example
-from seqloom.data.kinds.contract import Look
 from seqloom.data.kinds.text import Limit
 from seqloom.data.preparing.batches import Batch
 from seqloom.data.preparing.corpus import Corpus
 from seqloom.data.reading.oracles import Entry, Oracle, Steps, Unit, parse_steps
 from seqloom.data.vocabulary import Vocabulary
 from seqloom.errors import DataError, UsageError
-from seqloom.metrics import PAIRS, Item, Name, usual
 from seqloom.prediction.backends import OpenedModel, SourceStepper, open_model
-from seqloom.prediction.inputs import Input, Reader, ReadExample
+from seqloom.prediction.drawn import DrawnPrediction
+from seqloom.prediction.ensembles import agree_on_copying, require_agreement, require_fusible
+from seqloom.prediction.inputs import Advance, Input, Reader, ReadExample
+from seqloom.prediction.tasks import Task, batches_of, next_chunk, require_nbest
 from seqloom.recipe import Recipe
-from seqloom.recipe.sections import TARGET, Beam, Exhaustive, LookingBridge, Sample, Search
-from seqloom.results.predictions import Alignment, Candidate, FloatArray, Prediction
+from seqloom.recipe.sections import TARGET, Beam, LookingBridge, Search
+from seqloom.results.predictions import Alignment, Candidate, FloatArray, ScoredTarget
 from seqloom.runs.seeds import runs_at
 from seqloom.search.classification import ClassHypothesis, WatchedStepper, ranking_classes
 from seqloom.search.contracts import Hypothesis, State, Stepper
@@ -37,103 +37,28 @@ from seqloom.search.fusion import Fused, FusedState
 from seqloom.search.request import Request, longest_outputs, require_bounded
 from seqloom.symbols import UNKNOWN
 from seqloom.system.cpu import InferencePrecision
-from seqloom.views.maps.exhibits import Exhibit
 
-if TYPE_CHECKING:
-    from seqloom.views import Exhibit
-
-Told = str | Sequence[Any] | npt.NDArray[np.floating] | Entry | None
-"""What one may say of where to look, for one input: an alignment, a list of distributions, or nothing. See `data.oracles`."""
+OracleInput = str | Sequence[Any] | npt.NDArray[np.floating] | Entry | None
+"""Where one input has to be looked at: an alignment, a list of distributions, or nothing said (`data.reading.oracles`)."""
 
 BATCH_SIZE = 64
-_MOST_ROWS = 640
-"""Rows of all sentences decoded together: a wide beam takes fewer sentences at a time, so that memory stays bounded."""
-_MOST_WEIGHTS = 1 << 26
-"""Attention weights of all sentences decoded together, rows x positions x steps: a quarter of a gigabyte for each head."""
 _CHUNK = 1024
 """A stream is read so many inputs at a time: enough to sort by length, few enough that answers keep coming."""
 
 FUSION_WEIGHT = 0.3
 """How much a fused language model counts unless told otherwise: enough to be seen, too little to write by itself."""
 
-Progress = Callable[[int], None]
 
+class PredictOptions(TypedDict, total=False):
+    """What `Predictor.predict` and `predict_stream` may both be told."""
 
-@dataclass(frozen=True)
-class Scored:
-    """`log p(y | x)` of a given target: in all, and per symbol, `end` included.
-
-    unknown: the places of the symbols that are not in the vocabulary, from 0; all of them count as one symbol, `unknown`.
-    """
-
-    log_prob: float
-    symbols: tuple[str, ...]
-    log_probs: tuple[float, ...]
-    unknown: tuple[int, ...] = ()
-
-    def as_json(self) -> dict[str, Any]:
-        """The object that `score --json` prints."""
-        body = {"log_prob": self.log_prob, "symbols": list(self.symbols), "log_probs": list(self.log_probs)}
-        return {**body, "unknown": list(self.unknown)}
-
-
-@dataclass(frozen=True)
-class DrawnPrediction(Prediction):
-    """A prediction that draws its attention map where a notebook shows it. looks: its sources that are pictures."""
-
-    looks: Mapping[str, Look] = field(default_factory=dict, repr=False, compare=False)
-
-    def exhibit(self, label: str = "") -> "Exhibit":
-        """The prediction with its pictures as the model saw them, for views; without those that cannot be read any more.
-
-        What is in a built-in scene is known, so that views can outline what a word names.
-        """
-        from seqloom.data.builtin.scenes import named_boxes
-        from seqloom.views import Exhibit, Picture
-
-        pictures = {}
-        for name, look in self.looks.items():
-            with suppress(DataError):
-                pixels = look()
-                pictures[name] = Picture(pixels, named_boxes(self.sources[name], *pixels.shape[:2]))
-        return Exhibit(self, pictures, label)
-
-    def save(self, path: str | Path, *, title: str = "") -> Path:
-        """Draw where the model looked, as .html, .svg, .png or .json by the file's ending; return its path."""
-        from seqloom.views import write_map
-
-        return write_map(self.exhibit(), path, title=title)
-
-    __repr__ = Prediction.__repr__
-
-    def _repr_html_(self) -> str:
-        from seqloom.views import to_fragment
-
-        return to_fragment(self.exhibit())
-
-
-@dataclass(frozen=True)
-class Task:
-    """What a search needs: a model that was started with inputs, how to search, and for what.
-
-    sources: the inputs as the model reads them; read: the first of them.
-    """
-
-    stepper: Stepper
-    state: State
-    section: Search
-    request: Request
-    sources: Mapping[str, Padded]
-    read: ReadExample
-    vocabulary: Vocabulary
-
-    def symbols(self, tokens: Iterable[int]) -> tuple[str, ...]:
-        """Output symbols as a person reads them."""
-        return self.vocabulary.symbols(tokens, self.read.copies)
-
-    def text(self, tokens: Iterable[int]) -> str:
-        """The text that output symbols spell."""
-        return self.vocabulary.decode(tokens, self.read.copies)
+    search: Search | None
+    beam: int | None
+    nbest: int
+    prefix: str
+    batch_size: int
+    oracle_unit: Unit
+    progress: Advance
 
 
 class Predictor:
@@ -160,10 +85,10 @@ class Predictor:
         self.recipe: Recipe = models[0].recipe
         self.corpus = models[0].corpus or Corpus(self.recipe.data, self.recipe.seed)
         self._bridges = {model.recipe.model.bridge.kind: model.recipe.model.bridge for model in models}
-        self._copies = _agree_on_copying(models, language_model)
+        self._copies = agree_on_copying(models, language_model)
         # A symbol that no target of the training had is never right.
         self._never = () if any(model.knows_unknown for model in models) else (UNKNOWN,)
-        self._reader = Reader(
+        self.reader = Reader(
             self.recipe.data,
             self.vocabularies,
             models[0].frontends,
@@ -196,23 +121,11 @@ class Predictor:
         """
         folders = tuple(run for folder in folders for run in runs_at(Path(folder)))
         models = [open_model(Path(folder), precision=precision, shortlist=shortlist) for folder in folders]
-        for folder, model in zip(folders, models, strict=True):
-            _require_source(folder, model)
-        for folder, model in zip(folders[1:], models[1:], strict=True):
-            if _readable(model) != _readable(models[0]):
-                raise UsageError(
-                    f"{folder}: it reads other sources than {folders[0]}. Train the members of an ensemble on the same data"
-                )
-            for name, vocabulary in models[0].vocabularies.items():
-                if model.vocabularies[name].to_json() != vocabulary.to_json():
-                    raise UsageError(
-                        f"{folder}: its {name} vocabulary differs from that of {folders[0]}, so they cannot vote on symbols. "
-                        "Train the members of an ensemble on the same data with the same vocabularies"
-                    )
+        require_agreement(folders, models)
         if language_model is None or not models:
             return cls(models, maximum_input=maximum_input)
         fused = open_model(Path(language_model), precision=precision, shortlist=shortlist)
-        _require_fusible(language_model, fused, models[0].vocabularies[TARGET], beside=folders[0])
+        require_fusible(language_model, fused, models[0].vocabularies[TARGET], beside=folders[0])
         return cls(models, language_model=fused, weight=weight, maximum_input=maximum_input)
 
     def __repr__(self) -> str:
@@ -232,9 +145,9 @@ class Predictor:
         prefix: str = "",
         batch_size: int = BATCH_SIZE,
         first: int = 0,
-        oracle: Sequence[Told] | None = None,
+        oracle: Sequence[OracleInput] | None = None,
         oracle_unit: Unit = "symbols",
-        progress: Progress = lambda count: None,
+        progress: Advance = lambda count: None,
     ) -> list[DrawnPrediction]:
         """The best outputs for each input, in the order of the inputs: a list, also for a single one.
 
@@ -248,14 +161,14 @@ class Predictor:
         section = self._search_section(search, beam)
         if self.vocabularies[TARGET].whole:
             section = ranking_classes(section, nbest)
-        _check_nbest(nbest, section)
-        read = [self._reader.read(one) for one in self._reader.examples_of(inputs)]
+        require_nbest(nbest, section)
+        read = [self.reader.read(one) for one in self.reader.examples_of(inputs)]
         told = self._told(oracle, read, oracle_unit)
         forced = self._forced(prefix)
         found: list[list[Hypothesis]] = [[]] * len(read)
         asked = np.asarray([index for index, one in enumerate(read) if not one.blank], dtype=np.int64)
         order = asked[np.argsort([read[index].length for index in asked], kind="stable")]
-        for chosen in _batches(order, [read[index].length for index in order], section, batch_size):
+        for chosen in batches_of(order, [read[index].length for index in order], section, batch_size):
             steps = [told[one] for one in chosen]
             hypotheses = self._search([read[one] for one in chosen], first + chosen, section, forced, steps)
             for index, ranked in zip(chosen, hypotheses, strict=True):
@@ -271,45 +184,38 @@ class Predictor:
         return Beam.like(self.recipe.search, width=beam)
 
     def predict_stream(
-        self, inputs: Iterable[Input], *, oracle: Iterable[Told] | None = None, at_once: int | None = None, **wishes: Any
+        self,
+        inputs: Iterable[Input],
+        *,
+        oracle: Iterable[OracleInput] | None = None,
+        at_once: int | None = None,
+        **options: Unpack[PredictOptions],
     ) -> Iterator[DrawnPrediction]:
-        """Predictions for a stream of any length, in order, taking the wishes that `predict` takes.
+        """Predictions for a stream of any length, in order, with the options of `predict`.
 
         at_once: read so many inputs before the first of them is answered.
         """
         remaining, entries = iter(inputs), None if oracle is None else iter(oracle)
         first = 0
-        while chunk := _chunk(remaining, at_once or _CHUNK):
+        while chunk := next_chunk(remaining, at_once or _CHUNK):
             told = None if entries is None else list(itertools.islice(entries, len(chunk)))
             if told is not None and len(told) < len(chunk):
                 raise DataError(
                     f"the oracle has {first + len(told)} entries, but there are more inputs. "
                     "Give one for each input, null (or an empty line) where the model may look for itself"
                 )
-            yield from self.predict(chunk, first=first, oracle=told, **wishes)
+            yield from self.predict(chunk, first=first, oracle=told, **options)
             first += len(chunk)
         if entries is not None and any(True for _ in entries):
             raise DataError(f"the oracle has more entries than the {first} inputs. Give one for each input")
 
     def tolerant(self, examples: Iterable[Example]) -> list[Example]:
         """Examples of a data set, without the features that training never saw: they count as absent, as in preparation."""
-        known = self._reader.known_features
+        known = self.reader.known_features
         return [replace(one, features=tuple(feature for feature in one.features if feature in known)) for one in examples]
 
-    def _encode_targets(self, texts: Sequence[str], sources: Sequence[ReadExample]) -> list[IntArray]:
-        vocabulary = self.vocabularies[TARGET]
-        if not self._copies:
-            return vocabulary.encode_targets(texts)
-        return [vocabulary.encode_copying(text, source.copies) for text, source in zip(texts, sources, strict=True)]
-
-    def _require_targets(self, examples: Sequence[Example]) -> None:
-        """Refuse targets that are too long to be read."""
-        for example in examples:
-            for text in example.targets:
-                self._reader.limit.require(self.vocabularies[TARGET], text, example.origin)
-
     def _forced(self, prefix: str) -> IntArray:
-        self._reader.limit.require(self.vocabularies[TARGET], prefix, "prefix")
+        self.reader.limit.require(self.vocabularies[TARGET], prefix, "prefix")
         ids = self.vocabularies[TARGET].encode_targets([prefix])[0]
         if UNKNOWN in ids:
             raise UsageError(
@@ -320,7 +226,7 @@ class Predictor:
             raise UsageError(f"prefix {prefix!r}: it has symbols that are not on the shortlist. Make the shortlist longer")
         return ids
 
-    def _told(self, oracle: Sequence[Told] | None, read: Sequence[ReadExample], unit: Unit) -> list[Steps]:
+    def _told(self, oracle: Sequence[OracleInput] | None, read: Sequence[ReadExample], unit: Unit) -> list[Steps]:
         """What each input is told, checked against its source; nothing without an oracle."""
         if oracle is None:
             return [{}] * len(read)
@@ -333,11 +239,11 @@ class Predictor:
         if len(oracle) != len(read):
             raise UsageError(f"the oracle has {len(oracle)} entries for {len(read)} inputs. Give one for each, or None")
         entries = [one if isinstance(one, Entry) else Entry(one, f"oracle {index + 1}") for index, one in enumerate(oracle)]
-        return [parse_steps(entry, self._reader.positions(one, unit)) for entry, one in zip(entries, read, strict=True)]
+        return [parse_steps(entry, self.reader.positions(one, unit)) for entry, one in zip(entries, read, strict=True)]
 
-    def task(self, given: Input, search: Search | None = None, *, prefix: str = "") -> "Task":
+    def task(self, given: Input, search: Search | None = None, *, prefix: str = "") -> Task:
         """One input made ready to be searched, for those who want to watch."""
-        read = self._reader.read(self._reader.example_of(given, 0))
+        read = self.reader.read(self.reader.example_of(given, 0))
         return self._task([read], np.zeros(1, np.int64), search or self.recipe.search, self._forced(prefix), [{}])
 
     @property
@@ -350,11 +256,11 @@ class Predictor:
     @property
     def told_source(self) -> str:
         """The source that an oracle speaks of."""
-        return self._reader.told_source
+        return self.reader.told_source
 
-    def alignment(self, task: "Task", name: str, weights: FloatArray) -> Alignment:
+    def alignment(self, task: Task, name: str, weights: FloatArray) -> Alignment:
         """Weights over a source of a task, [H, T, S], with the symbols that they are over."""
-        return self._reader.alignment(name, task.read, weights)
+        return self.reader.alignment(name, task.read, weights)
 
     def _search(
         self, read: Sequence[ReadExample], keys: IntArray, section: Search, forced: IntArray, told: Sequence[Steps]
@@ -367,8 +273,8 @@ class Predictor:
 
     def _task(
         self, read: Sequence[ReadExample], keys: IntArray, section: Search, forced: IntArray, told: Sequence[Steps]
-    ) -> "Task":
-        sources = self._reader.batch(read)
+    ) -> Task:
+        sources = self.reader.batch(read)
         vocabulary = self.vocabularies[TARGET]
         longest = longest_outputs(section, np.asarray([one.length for one in read], dtype=np.int64))
         for one, limit in zip(read, longest.tolist(), strict=True):
@@ -387,10 +293,10 @@ class Predictor:
             prefixes=[forced] * len(read) if len(forced) else (),
             forbid=np.asarray(never, dtype=np.int64),
             # What encoders make of a file has no padding, however many positions it has.
-            source_lengths=self._reader.positions_in(sources),
+            source_lengths=self.reader.positions_in(sources),
             closed=vocabulary.whole,
         )
-        name = self._reader.told_source
+        name = self.reader.told_source
         width = max((len(row) for steps in told for row in steps.values()), default=0)
         oracle = Oracle.of(told, width=max(width, sources[name].values.shape[1]), limits=limits)
         start = self._start(sources, len(read), {} if oracle is None else {name: oracle})
@@ -412,13 +318,13 @@ class Predictor:
             self.fusion_weight,
             read.unknown,
             example.target,
-            looks=self._reader.looks(read),
+            looks=self.reader.looks(read),
         )
 
     def _candidate(self, hypothesis: Hypothesis, read: ReadExample) -> Candidate:
         vocabulary = self.vocabularies[TARGET]
         alignment = {
-            name: self._reader.alignment(name, read, weights.astype(np.float32)) for name, weights in hypothesis.weights.items()
+            name: self.reader.alignment(name, read, weights.astype(np.float32)) for name, weights in hypothesis.weights.items()
         }
         return Candidate(
             text=vocabulary.decode(hypothesis.tokens, read.copies),
@@ -434,7 +340,7 @@ class Predictor:
     # --- encoding ---------------------------------------------------------------------------------------------------
 
     def encode(
-        self, inputs: Input | Iterable[Input], *, batch_size: int = BATCH_SIZE, progress: Progress = lambda count: None
+        self, inputs: Input | Iterable[Input], *, batch_size: int = BATCH_SIZE, progress: Advance = lambda count: None
     ) -> dict[str, FloatArray]:
         """The encoder's summary of each input: by the source's name, one vector for all of it, [N, D].
 
@@ -442,12 +348,12 @@ class Predictor:
         """
         if len(self._steppers) > 1:
             raise UsageError("encodings are those of one model, and this is an ensemble of several. Name one run")
-        read = [self._reader.read(one) for one in self._reader.examples_of(inputs)]
+        read = [self.reader.read(one) for one in self.reader.examples_of(inputs)]
         order = np.argsort([one.length for one in read], kind="stable")
         parts: dict[str, list[FloatArray]] = {}
         for start in range(0, len(order), batch_size):
             chosen = order[start : start + batch_size]
-            for name, summaries in self._steppers[0].encode(self._reader.batch([read[one] for one in chosen])).items():
+            for name, summaries in self._steppers[0].encode(self.reader.batch([read[one] for one in chosen])).items():
                 parts.setdefault(name, []).append(summaries)
             progress(len(chosen))
         return {name: np.concatenate(found)[np.argsort(order)] for name, found in parts.items()}
@@ -455,22 +361,21 @@ class Predictor:
     # --- scoring ----------------------------------------------------------------------------------------------------
 
     def score(
-        self, examples: Sequence[Example], *, batch_size: int = BATCH_SIZE, progress: Progress = lambda count: None
-    ) -> list[Scored]:
+        self, examples: Sequence[Example], *, batch_size: int = BATCH_SIZE, progress: Advance = lambda count: None
+    ) -> list[ScoredTarget]:
         """`log p(y | x)` of given targets, in their order. An ensemble's probabilities are averaged per symbol.
 
         A language model that is fused in has no part in it.
         """
         vocabulary = self.vocabularies[TARGET]
-        sources = [self._reader.read(example) for example in examples]
-        self._require_targets(examples)
-        targets = self._encode_targets([_target(example) for example in examples], sources)
-        found: list[Scored] = [Scored(0.0, (), ())] * len(examples)
+        sources = [self.reader.read(example) for example in examples]
+        targets = self.reader.encode_targets([self.reader.targets(example)[0] for example in examples], sources)
+        found: list[ScoredTarget] = [ScoredTarget(0.0, (), ())] * len(examples)
         order = np.argsort([one.length for one in sources], kind="stable")
         for start in range(0, len(order), batch_size):
             chosen = order[start : start + batch_size]
             batch = Batch(
-                self._reader.batch([sources[one] for one in chosen]),
+                self.reader.batch([sources[one] for one in chosen]),
                 Padded.of([targets[one] for one in chosen]),
                 np.ones(len(chosen), dtype=np.float32),
                 tuple(examples[one].origin for one in chosen),
@@ -479,7 +384,7 @@ class Predictor:
             for index, row, length, labels in zip(chosen, rows, batch.labels.lengths, batch.labels.values, strict=True):
                 symbols = vocabulary.symbols(labels[:length], sources[index].copies)
                 unknown = tuple(np.flatnonzero(labels[:length] == UNKNOWN).tolist())
-                found[index] = Scored(float(row[:length].sum()), symbols, tuple(map(float, row[:length])), unknown)
+                found[index] = ScoredTarget(float(row[:length].sum()), symbols, tuple(map(float, row[:length])), unknown)
             progress(len(chosen))
         return found
 
@@ -488,166 +393,5 @@ class Predictor:
         mean: np.ndarray[Any, np.dtype[np.float64]] = np.logaddexp.reduce(rows, axis=0) - np.log(len(rows))
         return mean
 
-    # --- judging ----------------------------------------------------------------------------------------------------
-
-    def usual_metrics(self, items: Sequence[Item]) -> tuple[Name, ...]:
-        """The metrics that suit the data, if nobody names any.
-
-        Several targets of a text are all of what it may become, such as the pronunciations of a word: they are judged as one
-        target is. Several of anything else describe it.
-        """
-        data = self.recipe.data
-        return PAIRS if len(data.text_sources) == len(data.sources) else usual(items)
-
-    def items(self, examples: Sequence[Example], predictions: Sequence[Prediction]) -> list[Item]:
-        """What metrics need of each prediction. References are the texts as given, not as the vocabulary would spell them.
-
-        A reference symbol outside the vocabulary can never be matched: two unknowns need not be the same. Those that a model
-        can copy are known from the source.
-        """
-        sources = [self._reader.read(example) for example in examples]
-        self._require_targets(examples)
-        references = [_targets(example) for example in examples]
-        owners = [source for source, several in zip(sources, references, strict=True) for _ in several]
-        targets = iter(self._encode_targets(list(itertools.chain.from_iterable(references)), owners))
-        written = self._encode_targets([prediction.text for prediction in predictions], sources)
-        return [
-            Item(
-                hypothesis=prediction.text,
-                references=several,
-                hypothesis_symbols=tuple(symbols.tolist()),
-                references_symbols=tuple(
-                    tuple(-1 if symbol == UNKNOWN else symbol for symbol in next(targets).tolist()) for _ in several
-                ),
-                source_length=source.symbols,
-            )
-            for source, several, prediction, symbols in zip(sources, references, predictions, written, strict=True)
-        ]
-
-
-def _agree_on_copying(models: Sequence[OpenedModel], language_model: OpenedModel | None) -> bool:
-    """Whether the models copy symbols that no vocabulary has."""
-    copying = {one.recipe.copies for one in models}
-    if len(copying) > 1:
-        raise UsageError(
-            "some of these models copy symbols of the source (`copy: true`) and some do not, so they cannot vote on symbols. "
-            "Use models that agree on it"
-        )
-    if language_model is not None and True in copying:
-        raise UsageError(
-            "a model that copies (`copy: true`) writes symbols that a language model does not know, so none can be fused in. "
-            "Leave the language model out"
-        )
-    return True in copying
-
-
-def _require_source(folder: str | Path, model: OpenedModel) -> None:
-    if model.recipe.is_language_model:
-        raise UsageError(
-            f"{folder}: is a language model, which has no source to predict from. Use `sample` to let it write, or fuse it "
-            f"into a model that reads a source: predict RUN --fuse {folder}"
-        )
-
-
-def _require_fusible(folder: str | Path, model: OpenedModel, vocabulary: Vocabulary, *, beside: str | Path) -> None:
-    """Refuse what cannot have a say in the outputs of the run `beside`, which has the given target vocabulary."""
-    remedy = f"train --text TARGETS --lines --vocabulary {beside} --out LM"
-    if not model.recipe.is_language_model:
-        raise UsageError(
-            f"{folder}: expected a language model to fuse, found a model that reads a source. Train one on target texts: "
-            f"{remedy}. To let several models vote, name them as runs"
-        )
-    if model.recipe.data.text == "stream":
-        raise UsageError(
-            f"{folder}: is a language model of running text, which has not learnt where an output begins and ends. "
-            f"Train one on lines (`data.text: lines`): {remedy}"
-        )
-    if model.vocabularies[TARGET].to_json() != vocabulary.to_json():
-        raise UsageError(
-            f"{folder}: its vocabulary differs from the target vocabulary of {beside}, so it cannot judge the same symbols. "
-            f"Train a language model with that vocabulary: {remedy}"
-        )
-
-
-def _readable(model: OpenedModel) -> dict[str, object]:
-    """What the members of an ensemble must agree on of their sources: not where a table has them, nor where files lie."""
-    sources = model.recipe.data.sources.items()
-    here = {name: source.model_dump(exclude={"column", "root", "vocabulary"}) for name, source in sources}
-    return {**here, "frontends": {name: frontend.key for name, frontend in model.frontends.items()}}
-
 
 _NOTHING = Candidate(text="", tokens=(), score=0.0, log_prob=0.0, log_probs=())
-
-
-def _target(example: Example) -> str:
-    return _targets(example)[0]
-
-
-def _targets(example: Example) -> tuple[str, ...]:
-    if not example.targets:
-        raise DataError(f"{example.origin}: this line has no target, so there is nothing to compare with. Give both columns")
-    return example.targets
-
-
-def _width(section: Search) -> int:
-    """How many outputs a search follows at once."""
-    match section:
-        case Beam(width=width):
-            return width
-        case Sample(count=count) | Exhaustive(count=count):
-            return count
-        case _:
-            return 1
-
-
-def _batches(order: IntArray, lengths: Sequence[int], section: Search, batch_size: int) -> Iterator[IntArray]:
-    """Numbers of inputs that are searched together, given by rising length: fewer of long ones, so that memory stays bounded.
-
-    What a search remembers grows with the rows of all beams, the source's positions and the output's symbols.
-    """
-    width, start = _width(section), 0
-    most = max(1, min(batch_size, _MOST_ROWS // width))
-    limits = longest_outputs(section, np.asarray(lengths, dtype=np.int64)).tolist()
-    for end in range(1, len(order) + 1):
-        full = end - start == most or end == len(order)
-        if full or (end - start + 1) * width * lengths[end] * limits[end] > _MOST_WEIGHTS:
-            yield order[start:end]
-            start = end
-
-
-def _chunk(inputs: Iterator[Input], at_once: int) -> list[Input]:
-    """The next inputs of a stream: so many, or fewer if they are long, since all of their outputs are held at a time."""
-    chunk: list[Input] = []
-    room = _MOST_WEIGHTS
-    for one in inputs:
-        chunk.append(one)
-        room -= _extent(one) ** 2
-        if len(chunk) == at_once or room <= 0:
-            break
-    return chunk
-
-
-def _extent(given: Input) -> int:
-    """How long an input is, roughly: in characters."""
-    match given:
-        case Example(sources=sources):
-            return max(map(len, sources.values()), default=0)
-        case str():
-            return len(given)
-        case Mapping():
-            return max((len(one) for one in given.values() if isinstance(one, str)), default=0)
-        case _:
-            return 0
-
-
-def _check_nbest(nbest: int, section: Search) -> None:
-    most = _width(section)
-    match section:
-        case Beam():
-            remedy = f"the beam is {most} wide. Use a width of {nbest} or more (--beam {nbest}; in Python, beam={nbest})"
-        case Sample() | Exhaustive():
-            remedy = f"the search keeps {most}. Raise its count"
-        case _:
-            remedy = f"greedy search finds one output. Use beam search (--beam {nbest}; in Python, beam={nbest})"
-    if not 1 <= nbest <= most:
-        raise UsageError(f"{nbest} best outputs were asked for, but {remedy}")

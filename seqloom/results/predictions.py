@@ -161,3 +161,21 @@ class Prediction:
             **self.best.as_json(),
             "alternatives": [one.as_json() for one in self.alternatives],
         }
+
+
+@dataclass(frozen=True)
+class ScoredTarget:
+    """`log p(y | x)` of a given target: in all, and per symbol, `end` included.
+
+    unknown: the places of the symbols that are not in the vocabulary, from 0; all of them count as one symbol, `unknown`.
+    """
+
+    log_prob: float
+    symbols: tuple[str, ...]
+    log_probs: tuple[float, ...]
+    unknown: tuple[int, ...] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        """The object that `score --json` prints."""
+        body = {"log_prob": self.log_prob, "symbols": list(self.symbols), "log_probs": list(self.log_probs)}
+        return {**body, "unknown": list(self.unknown)}

@@ -14,6 +14,7 @@ from seqloom.data.media.store import StoredFrontend
 from seqloom.data.preparing.batches import Batch, BatchPlan, plan_epoch, plan_reading
 from seqloom.data.preparing.prepared import Prepared
 from seqloom.data.preparing.splits import PreparedSplit
+from seqloom.evaluation.items import items_of, usual_metrics
 from seqloom.metrics import SLOW, NotComputedError, evaluate
 from seqloom.models.encoder_decoder import EncoderDecoder
 from seqloom.models.prediction.stepper import TorchStepper
@@ -99,8 +100,8 @@ class PairJudge:
         examples = predictor.tolerant(self.examples)
         predictions = predictor.predict(examples, search=Greedy(**self.recipe.search.shared))
         chosen = self.recipe.training.validation.metric
-        items = predictor.items(examples, predictions)
-        evaluation = evaluate(items, _judged_by(predictor.usual_metrics(items), chosen))
+        items = items_of(predictor, examples, predictions)
+        evaluation = evaluate(items, _judged_by(usual_metrics(predictor.recipe, items), chosen))
         if chosen in evaluation.absent:
             raise NotComputedError(f"training.validation.metric is {chosen}, but {evaluation.absent[chosen]}")
         model.train()

@@ -10,8 +10,10 @@ from conftest import TEXT
 import seqloom.prediction.language_model as module
 from seqloom.data.vocabulary import Vocabulary, build_vocabulary
 from seqloom.errors import UsageError
-from seqloom.prediction.language_model import LanguageModel, _selectivity, _Speller
+from seqloom.prediction.hidden_units import selectivity_of
+from seqloom.prediction.language_model import LanguageModel
 from seqloom.prediction.predictor import Predictor
+from seqloom.prediction.writing import Speller
 from seqloom.recipe.sections import Beam, Bpe, Characters, Sample, Symbols, Words
 from seqloom.results.language import Summary
 from seqloom.runs import RunFolder
@@ -200,7 +202,7 @@ def test_completions_of_running_text_end_with_the_line(running: LanguageModel) -
 @pytest.mark.parametrize("section", [Characters(), Words(), Symbols(), Bpe(size=40)], ids=lambda one: one.kind)
 def test_symbols_one_by_one_spell_what_they_spell_together(section: Any) -> None:
     vocabulary: Vocabulary = build_vocabulary(section, [*TEXT, "don't, you (really)?"])
-    speller = _Speller(vocabulary)
+    speller = Speller(vocabulary)
     for text in [*TEXT, "don't, you (really)?", "a zebra"]:
         ids = vocabulary.encode_targets([text])[0].tolist()
         assert "".join(speller.add(one) for one in ids) == vocabulary.decode(ids)
@@ -257,9 +259,9 @@ def test_the_last_layer_is_what_the_output_layer_sees(lines: LanguageModel, text
 
 def test_selectivity_is_high_for_a_switch_and_low_for_a_constant() -> None:
     switch, constant, rare = [1, 1, -1, -1], [0.9] * 4, [1, -1, -1, -1]
-    found = _selectivity(np.asarray([switch, constant, rare], dtype=np.float32).T[:, None])
+    found = selectivity_of(np.asarray([switch, constant, rare], dtype=np.float32).T[:, None])
     np.testing.assert_allclose(found, [[1.0, 0.0, 0.75]], atol=1e-6)
-    assert _selectivity(np.ones((1, 2, 3), np.float32)).shape == (2, 3)
+    assert selectivity_of(np.ones((1, 2, 3), np.float32)).shape == (2, 3)
 
 
 def test_a_unit_that_is_not_there_is_refused(lines: LanguageModel) -> None:

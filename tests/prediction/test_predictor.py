@@ -8,6 +8,7 @@ from conftest import untrained_language_run
 
 from seqloom.data.examples import Example, Origin
 from seqloom.errors import DataError, UsageError
+from seqloom.evaluation.items import items_of
 from seqloom.prediction.predictor import Predictor
 from seqloom.recipe.sections import Beam, Greedy, Sample, Search
 from seqloom.results.predictions import Prediction
@@ -225,7 +226,7 @@ def test_scoring_needs_a_target(predictor: Predictor) -> None:
 def test_a_reference_symbol_outside_the_vocabulary_never_matches(predictor: Predictor) -> None:
     example = Example({"source": "abc"}, "A語", Origin("x", 1))
     [prediction] = predictor.predict([example])
-    [item] = predictor.items([example], [prediction])
+    [item] = items_of(predictor, [example], [prediction])
     assert item.references == ("A語",)
     assert item.references_symbols[0][1] == -1
     assert item.source_length == 3

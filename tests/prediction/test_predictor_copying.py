@@ -10,6 +10,7 @@ import torch
 from seqloom.data.examples import Example, Origin
 from seqloom.data.vocabulary import Vocabulary, build_vocabulary
 from seqloom.errors import UsageError
+from seqloom.evaluation.items import items_of
 from seqloom.models.encoder_decoder import EncoderDecoder, build_model
 from seqloom.models.prediction.stepper import TorchStepper
 from seqloom.prediction.backends import OpenedModel, open_model
@@ -77,7 +78,7 @@ def test_a_copied_symbol_can_match_a_reference() -> None:
     predictor = Predictor([opened(-30.0)])
     example = Example({"source": "met Zyx"}, "Zyx Zoe", Origin("test", 1))
     (found,) = predictor.predict(["met Zyx"], search=Greedy(), oracle=["2-0 1-1 3-2"])
-    (item,) = predictor.items([example], [found])
+    (item,) = items_of(predictor, [example], [found])
     assert found.text == "Zyx met"
     assert item.hypothesis_symbols[0] == item.references_symbols[0][0] == VOCABULARY.size + 2
     assert item.references_symbols[0][1] == -1

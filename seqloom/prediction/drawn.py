@@ -1,0 +1,40 @@
+"""Predictions that draw themselves, where a notebook shows them or into a file."""
+
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from seqloom.data.builtin.scenes import named_boxes
+from seqloom.data.kinds.contract import Look
+from seqloom.errors import DataError
+from seqloom.results.predictions import Prediction
+from seqloom.views import Exhibit, Picture, to_fragment, write_map
+
+
+@dataclass(frozen=True)
+class DrawnPrediction(Prediction):
+    """A prediction that draws its attention map where a notebook shows it. looks: its sources that are pictures."""
+
+    looks: Mapping[str, Look] = field(default_factory=dict, repr=False, compare=False)
+
+    def exhibit(self, label: str = "") -> Exhibit:
+        """The prediction with its pictures as the model saw them, for views; without those that cannot be read any more.
+
+        What is in a built-in scene is known, so that views can outline what a word names.
+        """
+        pictures = {}
+        for name, look in self.looks.items():
+            with suppress(DataError):
+                pixels = look()
+                pictures[name] = Picture(pixels, named_boxes(self.sources[name], *pixels.shape[:2]))
+        return Exhibit(self, pictures, label)
+
+    def save(self, path: str | Path, *, title: str = "") -> Path:
+        """Draw where the model looked, as .html, .svg, .png or .json by the file's ending; return its path."""
+        return write_map(self.exhibit(), path, title=title)
+
+    __repr__ = Prediction.__repr__
+
+    def _repr_html_(self) -> str:
+        return to_fragment(self.exhibit())
