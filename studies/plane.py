@@ -40,7 +40,7 @@ from seqloom.metrics import evaluate
 from seqloom.prediction.predictor import Predictor
 from seqloom.results.plane import Doubles, Plane, cosine_distances
 from seqloom.results.predictions import FloatArray
-from seqloom.views.charts.plane import plane_svg
+from seqloom.views.charts.plane import plane_sketch
 
 SEED = 1
 GRAMMAR = {
@@ -211,6 +211,11 @@ TITLES = {
 }
 
 
+def _figure(name: str, plane: Plane) -> str:
+    title = TITLES[name]
+    return save_figure(f"plane-{name}", plane_sketch(plane, title).svg(title), title)
+
+
 def page(found: Mapping[str, Any]) -> dict[str, str]:
     """The generated parts of the page."""
     planes = {name: _restored(one) for name, one in found["planes"].items()}
@@ -222,7 +227,7 @@ def page(found: Mapping[str, Any]) -> dict[str, str]:
             ["form", "share of training sentences"], [[name, f"{100 * share:.1f} %"] for name, share in found["forms"].items()]
         ),
         "costs": _costs(found["costs"]),
-        **{name: save_figure(f"plane-{name}", plane_svg(plane, TITLES[name]), TITLES[name]) for name, plane in planes.items()},
+        **{name: _figure(name, plane) for name, plane in planes.items()},
         "neighbours": _neighbours(planes["german-initial"], found["translations"]),
     }
 

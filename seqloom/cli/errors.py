@@ -19,6 +19,7 @@ from seqloom.cli.options import (
 )
 from seqloom.errors import UsageError
 from seqloom.system.terminals import visible
+from seqloom.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -97,7 +98,7 @@ def _print_mistakes(console: "Console", mistakes: "Mistakes", on: str) -> None:
     if mistakes.classes is None:
         summary += f" Edits: {edits}; {mistakes.error_rate:.2f} per 100 {mistakes.unit}."
     if mistakes.unseen:
-        summary += f" {mistakes.unseen:,} wanted symbols never occur in training."
+        summary += f" {counted(mistakes.unseen, 'wanted symbol')} never seen in training."
     console.print(summary, highlight=False, markup=False, soft_wrap=True)
     if mistakes.classes is None:
         _print_confusions(console, mistakes)

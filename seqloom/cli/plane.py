@@ -24,7 +24,7 @@ from seqloom.wording import counted
 def plane(
     run: Run,
     file: Annotated[str, typer.Argument(metavar="FILE", help="Texts, one a line; after a tab, the group of each, if any.")],
-    out: Annotated[Path, typer.Option("--out", metavar="FILE", help="Where to write: .html, .svg or .json.")] = Path(
+    out: Annotated[Path, typer.Option("--out", metavar="FILE", help="Where to write: .html, .svg, .png or .json.")] = Path(
         "plane.html"
     ),
     columns: ColumnsOption = None,
@@ -39,18 +39,20 @@ def plane(
         seqloom plane runs/translation sentences.tsv --out plane.html
         seqloom plane runs/translation table.csv --columns source=text,target=meaning --out plane.svg
 
-    The points are the encoder's summaries of the texts, projected to the two directions in which they differ most. Texts
-    of a group have one colour; the group is the second column, or the one that --columns calls target. HTML shows a text
-    and its nearest neighbours when one points at it. A model with the bridge `initial` must put all it needs into the
-    summary; one with attention need not. Of several sources, the first is drawn.
+    The points are the encoder's summaries of the texts, projected to the two directions in which they differ most. Short
+    texts stand beside their points, as far as there is room. Texts of a group have one colour, if there are 24 groups at
+    most; the group is the second column, or the one that --columns calls target. HTML shows a text and its nearest
+    neighbours when one points at it. A model with the bridge `initial` must put all it needs into the summary; one with
+    attention need not. Of several sources, the first is drawn.
     """
     from seqloom.data.reading.prediction_inputs import read_sources
     from seqloom.prediction.predictor import Predictor
     from seqloom.recipe.sections import Columns, is_lone
     from seqloom.results.plane import Plane
-    from seqloom.views.charts.plane import require_plane_ending, write_plane
+    from seqloom.views.charts.plane import write_plane
+    from seqloom.views.drawing.forms import require_ending
 
-    require_plane_ending(out)
+    require_ending(out)
     predictor = Predictor.load(run, maximum_input=maximum_input)
     placed = with_columns(predictor.recipe.data, columns)
     usual = Columns() if is_lone(placed.sources) and columns is None else placed.columns

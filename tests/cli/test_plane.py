@@ -29,5 +29,5 @@ def test_what_cannot_be_drawn_is_refused_with_its_place(seqloom: Seqloom, tiny_r
     assert (answer.code, "gap.txt:2: expected a text to encode, found none" in answer.err) == (3, True)
     (here / "empty.txt").write_text("", encoding="utf-8")
     assert seqloom("plane", tiny_run, "empty.txt").code == 3
-    assert seqloom("plane", tiny_run, "gap.txt", "--out", "plane.png").code == 2
+    assert seqloom("plane", tiny_run, "gap.txt", "--out", "plane.pdf").code == 2
     assert seqloom("plane", lines, "gap.txt").code == 2  # a language model encodes no source

@@ -9,7 +9,7 @@ import pytest
 
 from seqloom.errors import UsageError
 from seqloom.results.plane import Plane
-from seqloom.views.charts.plane import MOST_TEXTS, plane_page, plane_svg, write_plane
+from seqloom.views.charts.plane import MOST_TEXTS, plane_page, plane_sketch, write_plane
 
 from .markup import Page, assert_self_contained
 
@@ -23,6 +23,11 @@ def _plane(texts: list[str], groups: list[str]) -> Plane:
 
 
 SMALL = _plane(["a dog", "ein Hund", "שלום", EVIL], ["animal", "animal", "", "<b>"])
+LONG = [f"sentence number {index} of all that are there" for index in range(100)]
+
+
+def plane_svg(plane: Plane, title: str = "") -> str:
+    return plane_sketch(plane, title).svg(title)
 
 
 def _parsed(markup: str) -> ET.Element:
@@ -49,18 +54,19 @@ def test_every_text_is_listed_with_its_number_and_under_its_group() -> None:
 
 
 def test_many_texts_are_told_by_pointing_and_only_groups_are_listed() -> None:
-    markup = plane_svg(_plane([f"text {index}" for index in range(100)], ["left", "right"] * 50))
+    markup = plane_svg(_plane(LONG, ["left", "right"] * 50))
     assert [one.text for one in _parsed(markup).iter(f"{_NAMESPACE}text")][2:] == ["left", "right"]
-    assert "100  text 99 (right)" in [one.text for one in _parsed(markup).iter(f"{_NAMESPACE}title")]
+    told = [one.text for one in _parsed(markup).iter(f"{_NAMESPACE}title")]
+    assert f"100  {LONG[99]} (right)" in told
 
 
 def test_long_names_of_groups_are_shortened() -> None:
-    shown = _parsed(plane_svg(_plane([str(index) for index in range(80)], ["word " * 40, "x"] * 40))).iter(f"{_NAMESPACE}text")
+    shown = _parsed(plane_svg(_plane(LONG[:80], ["word " * 40, "x"] * 40))).iter(f"{_NAMESPACE}text")
     assert max(len(one.text or "") for one in shown) == 90
 
 
 def test_groups_differ_in_colour_or_shape_as_long_as_there_are_marks() -> None:
-    plane = _plane([str(index) for index in range(24)], [f"group {index}" for index in range(24)])
+    plane = _plane(LONG[:48], [f"group {index % 24}" for index in range(48)])
     marks = {
         (shape.tag, shape.get("class"), (shape.get("points") or "").count(","))
         for point in _parsed(plane_svg(plane)).iter(f"{_NAMESPACE}g")
@@ -90,8 +96,30 @@ def test_the_ending_decides_the_form(tmp_path: Path) -> None:
     assert write_plane(SMALL, tmp_path / "a.html", title="x").read_bytes().startswith(b"<!doctype html>")
     body = json.loads(write_plane(SMALL, tmp_path / "a.json", title="x").read_text(encoding="utf-8"))
     assert (body["version"], [one["group"] for one in body["points"]]) == (1, ["animal", "animal", None, "<b>"])
-    with pytest.raises(UsageError, match=r"ends in .html, .svg or .json, got the ending '.png'"):
-        write_plane(SMALL, tmp_path / "a.png", title="x")
+    with pytest.raises(UsageError, match=r"ends in .html, .svg, .png or .json, got the ending '.pdf'"):
+        write_plane(SMALL, tmp_path / "a.pdf", title="x")
+
+
+def test_a_picture_is_drawn_with_matplotlib(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    assert write_plane(SMALL, tmp_path / "a.png", title="x").read_bytes().startswith(b"\x89PNG")
+
+
+def test_groups_that_are_as_many_as_texts_are_no_groups() -> None:
+    plane = _plane([f"word {index}" for index in range(30)], [f"wort {index}" for index in range(30)])
+    markup = plane_svg(plane)
+    points = [one for one in _parsed(markup).iter(f"{_NAMESPACE}g") if one.get("class") == "point"]
+    assert {shape.get("class") for point in points for shape in point if shape.get("class")} == {"g0"}
+    assert "wort 7" not in [one.text for one in _parsed(markup).iter(f"{_NAMESPACE}text")]
+    assert "<li>" not in plane_page(plane, "x")
+
+
+def test_labels_cover_neither_points_nor_each_other() -> None:
+    plane = _plane([f"word {index}" for index in range(200)], [""] * 200)
+    lines = [one for one in _parsed(plane_svg(plane)).iter(f"{_NAMESPACE}text") if (one.text or "").startswith("word")]
+    assert 40 < len(lines) < 200
+    places = [(float(one.get("x") or 0), float(one.get("y") or 0)) for one in lines if one.get("text-anchor") == "start"]
+    assert not [one for one in places for other in places if one < other and _close(one, other)]
 
 
 def test_too_many_texts_are_refused(tmp_path: Path) -> None:
@@ -99,3 +127,7 @@ def test_too_many_texts_are_refused(tmp_path: Path) -> None:
     vectors = np.random.default_rng(5).normal(size=(count, 2)).astype(np.float32)
     with pytest.raises(UsageError, match="2,001 texts do not fit"):
         write_plane(Plane.of(vectors, ["x"] * count, [""] * count), tmp_path / "a.svg", title="x")
+
+
+def _close(one: tuple[float, float], other: tuple[float, float]) -> bool:
+    return abs(one[0] - other[0]) < 20 and abs(one[1] - other[1]) < 12

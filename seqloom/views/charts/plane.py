@@ -1,21 +1,23 @@
 """The plane of encodings, as a drawing and as a page in which one points at a text to see it and its neighbours.
 
-Groups differ in colour and in shape, so that a grey print tells them apart, too.
+Groups differ in colour and in shape, so that a grey print tells them apart, too. Where there are hardly fewer groups than
+texts, as where each text has a target of its own, they are none.
 """
 
-import json
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from seqloom.errors import UsageError
-from seqloom.results.plane import Plane
-from seqloom.system.atomic_files import write_file
-from seqloom.views.drawing.page import embedded, foreign, headline, number, page, text
-from seqloom.views.drawing.shapes import document, text_line
+from seqloom.results.plane import Doubles, Plane
+from seqloom.views.drawing.forms import as_document, write_form
+from seqloom.views.drawing.page import embedded, foreign, header, number, section, sheet, wide_table
+from seqloom.views.drawing.sketch import Area, Group, Point, Rectangle, Shape, Sketch, TextLine
 from seqloom.views.drawing.theme import LIGHT, group_style
-from seqloom.views.text.labels import clean, estimated_width, isolated, shortened, starts_right_to_left
+from seqloom.views.text.labels import clean, estimated_width, isolated, shortened, visible
 
 JSON_VERSION = 1
 """Raised when a field of the JSON form changes its meaning or goes away; new fields do not count."""
@@ -26,87 +28,109 @@ MOST_TEXTS = 2000
 NEIGHBOURS = 3
 
 _WIDTH, _HEIGHT, _MARGIN, _TITLE = 760.0, 470.0, 14.0, 28.0
+_CAPTION = 18.0
 _MOST_NUMBERED = 60
 """So many texts are numbered and listed below a drawing; of more, one sees the groups."""
-_RADIUS, _FONT, _LINE = 5.0, 12.0, 18.0
+_RADIUS, _FONT, _LINE, _LABEL = 5.0, 12.0, 18.0, 11.0
 _LONGEST = 90
+_LONGEST_LABEL = 24
+"""Texts up to this length stand beside their points; longer ones are numbered."""
 _MOST_GROUPS = 24
-"""So many groups have a mark of their own; further ones begin again."""
+"""So many groups have a mark of their own: six colours, four shapes."""
 
 
 def write_plane(plane: Plane, path: str | Path, *, title: str) -> Path:
-    """Write a plane as .html, .svg or .json, and return the path."""
-    path = Path(path)
-    require_plane_ending(path)
+    """Write a plane as .html, .svg, .png or .json, and return the path."""
     if len(plane.texts) > MOST_TEXTS:
         raise UsageError(f"{len(plane.texts):,} texts do not fit into a plane, {MOST_TEXTS:,} do. Give fewer")
-    match path.suffix.lower():
-        case ".html":
-            content = plane_page(plane, title)
-        case ".svg":
-            content = plane_svg(plane, title)
+    return write_form(
+        path,
+        {
+            ".html": lambda: plane_page(plane, title),
+            ".svg": lambda: plane_sketch(plane, title).svg(title),
+            ".png": lambda: plane_sketch(plane, title).png(),
+            ".json": lambda: as_document(JSON_VERSION, plane.as_json(NEIGHBOURS)),
+        },
+    )
+
+
+# --- groups ---------------------------------------------------------------------------------------------------------
+
+
+def _is_grouped(plane: Plane) -> bool:
+    """Whether groups are few enough to be told apart, and many of them hold more than one text."""
+    grouped = [group for group in plane.groups if group]
+    names = set(grouped)
+    return 0 < len(names) <= _MOST_GROUPS and 3 * len(names) <= 2 * len(grouped)
+
+
+def _marks(plane: Plane) -> list[int]:
+    """The mark of each text: that of its group, in the order in which groups come; all alike where there are none."""
+    if not _is_grouped(plane):
+        return [0] * len(plane.texts)
+    order = {group: index for index, group in enumerate(dict.fromkeys(plane.groups))}
+    return [order[group] % _MOST_GROUPS for group in plane.groups]
+
+
+def _mark(mark: int, x: float, y: float) -> Shape:
+    """A disc, square, triangle or diamond in one of six colours; 24 in all."""
+    kind, size = f"g{mark % len(LIGHT.groups)}", _RADIUS
+    match (mark + mark // 12) % 4:
+        case 0:
+            return Area([(x, y)], kind, size)
+        case 1:
+            side = 1.8 * size
+            return Rectangle(x - side / 2, y - side / 2, side, side, kind)
+        case 2:
+            corners = [(0.0, -1.25), (1.15, 0.85), (-1.15, 0.85)]
         case _:
-            body = {"version": JSON_VERSION, **plane.as_json(NEIGHBOURS)}
-            content = json.dumps(body, ensure_ascii=False, allow_nan=False) + "\n"
-    write_file(path, content.encode("utf-8"))
-    return path
-
-
-def require_plane_ending(path: Path) -> None:
-    """Refuse a name whose ending says none of the forms, before any work is spent."""
-    if path.suffix.lower() not in (".html", ".svg", ".json"):
-        got = f"the ending '{path.suffix}'" if path.suffix else "no ending"
-        raise UsageError(f"{path}: for a plane, expected a file name that ends in .html, .svg or .json, got {got}.")
+            corners = [(0.0, -1.35), (1.35, 0.0), (0.0, 1.35), (-1.35, 0.0)]
+    return Area([(x + size * across, y + size * down) for across, down in corners], kind)
 
 
 # --- the drawing ----------------------------------------------------------------------------------------------------
 
 
-def plane_svg(plane: Plane, title: str = "") -> str:
-    """The plane as a whole SVG file, with its texts listed below by number, or their groups if there are many."""
-    numbered = len(plane.texts) <= _MOST_NUMBERED
-    top = _TITLE + _MARGIN if title else _MARGIN
-    heading = text_line(_MARGIN, _MARGIN + 14, clean(title), "ink bold", size=15) if title else ""
-    listed, width, height = _list(plane, numbered=numbered)
+def plane_sketch(plane: Plane, title: str = "") -> Sketch:
+    """The plane with texts beside their points, or listed below by number; of many long texts, their groups alone."""
+    top = _MARGIN + (_TITLE if title else 0.0)
+    heading: list[Shape] = [TextLine(_MARGIN, _MARGIN + 14, title, size=15, bold=True)] if title else []
+    listed, width, height = _list(plane, _MARGIN, top + _CAPTION + _HEIGHT + 34)
     width = max(width, _WIDTH, estimated_width(title) * 15)
-    body = (
-        f"{heading}<g transform='translate({_MARGIN:g} {top:g})'>{_points(plane, numbered=numbered, tooltips=True)}</g>"
-        f"<g transform='translate({_MARGIN:g} {top + _HEIGHT + 34:g})'>{listed}</g>"
-    )
-    return document(
-        width + 2 * _MARGIN,
-        top + _HEIGHT + 34 + height + _MARGIN,
-        body,
-        description=title or "Plane of encodings",
-        style=group_style(),
-    )
+    shapes = [*heading, *_points(plane, _MARGIN, top, tooltips=True), *listed]
+    return Sketch(width + 2 * _MARGIN, top + _CAPTION + _HEIGHT + 34 + height + _MARGIN, shapes)
 
 
-def _points(plane: Plane, *, numbered: bool, tooltips: bool) -> str:
-    """Frame, captions of the axes and points, 760 by 470 and a caption below."""
-    places = _places(plane)
-    marks = _marks(plane)
-    captions = [
-        f"{name} principal component, {100 * share:.0f} % of the variance \u2192"
-        for name, share in zip(("first", "second"), plane.shares, strict=True)
+def _points(plane: Plane, left: float, top: float, *, tooltips: bool) -> list[Shape]:
+    """Captions of the axes, frame and points: 760 by 506."""
+    across, upward = (f"{100 * share:.0f} % of the variance" for share in plane.shares)
+    shapes: list[Shape] = [
+        TextLine(left, top + 10, f"\u2191 second principal component, {upward}", "quiet", 11),
+        Rectangle(left, top + _CAPTION, _WIDTH, _HEIGHT, "panel"),
+        TextLine(
+            left + _WIDTH, top + _CAPTION + _HEIGHT + 15, f"first principal component, {across} \u2192", "quiet", 11, "end"
+        ),
     ]
-    parts = [
-        f'<rect class="panel" x="0" y="0" width="{_WIDTH:g}" height="{_HEIGHT:g}" rx="4"/>',
-        text_line(_WIDTH, _HEIGHT + 15, captions[0], "quiet", size=11, anchor="end"),
-        f'<g transform="translate(13 10) rotate(-90)">{text_line(0, 0, captions[1], "quiet", size=11, anchor="end")}</g>',
-    ]
-    for index, ((x, y), mark) in enumerate(zip(places, marks, strict=True)):
-        tooltip = f"<title>{text(_described(plane, index))}</title>" if tooltips else ""
-        parts.append(f'<g class="point" data-index="{index}">{tooltip}{_mark(mark, x, y)}</g>')
-    if numbered:
-        spots = _number_spots(places)
-        parts += [
-            text_line(x, y + 3.4, str(index + 1), "ink num", size=10, anchor="middle") for index, (x, y) in enumerate(spots)
-        ]
-    return "".join(parts)
+    places = [(left + x, top + _CAPTION + y) for x, y in _places(plane)]
+    for index, (place, mark) in enumerate(zip(places, _marks(plane), strict=True)):
+        shapes.append(Group([_mark(mark, *place)], _described(plane, index) if tooltips else "", "point", index))
+    if _is_short(plane):
+        return [*shapes, *_labels(plane, places, (left, top + _CAPTION))]
+    if _is_numbered(plane):
+        spots = enumerate(_number_spots(places), start=1)
+        shapes += [TextLine(x, y + 3.4, str(count), size=10, anchor="middle") for count, (x, y) in spots]
+    return shapes
 
 
-def _places(plane: Plane) -> list[tuple[float, float]]:
+def _is_short(plane: Plane) -> bool:
+    return all(len(one) <= _LONGEST_LABEL for one in plane.texts)
+
+
+def _is_numbered(plane: Plane) -> bool:
+    return len(plane.texts) <= _MOST_NUMBERED and not _is_short(plane)
+
+
+def _places(plane: Plane) -> list[Point]:
     """Where points lie in pixels; both axes have one scale, because distances are what one looks at."""
     low, high = plane.places.min(axis=0), plane.places.max(axis=0)
     margin = 34.0
@@ -119,9 +143,49 @@ def _places(plane: Plane) -> list[tuple[float, float]]:
     ]
 
 
-def _number_spots(places: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+def _labels(plane: Plane, places: Sequence[Point], corner: Point) -> Iterator[Shape]:
+    """The texts beside their points, as many as have room: a label covers neither a point nor another label."""
+    reach = _RADIUS + 1
+    taken = np.array([[x - reach, y - reach, x + reach, y + reach] for x, y in places])
+    frame = (corner[0], corner[1], corner[0] + _WIDTH, corner[1] + _HEIGHT)
+    for index, (x, y) in enumerate(places):
+        shown = visible(clean(plane.texts[index]))
+        others = np.delete(taken, index, axis=0)  # its own point it may touch
+        for box, anchor in _beside(x, y, estimated_width(shown) * _LABEL + 2):
+            if _is_within(box, frame) and not _overlaps(box, others):
+                start = box[0] if anchor == "start" else box[2] if anchor == "end" else x
+                yield TextLine(start, box[3] - 3, shown, size=_LABEL, anchor=anchor)
+                taken = np.vstack([taken, box])
+                break
+
+
+Bounds = tuple[float, float, float, float]
+"""Left, top, right, bottom."""
+
+
+def _beside(x: float, y: float, width: float) -> Iterator[tuple[Bounds, str]]:
+    """Where a label of some width may stand, the best place first."""
+    high, gap = 13.0, _RADIUS + 3
+    for down in (0.0, -8.0, 8.0):
+        yield (x + gap, y - high / 2 + down, x + gap + width, y + high / 2 + down), "start"
+        yield (x - gap - width, y - high / 2 + down, x - gap, y + high / 2 + down), "end"
+    yield (x - width / 2, y - gap - high, x + width / 2, y - gap), "middle"
+    yield (x - width / 2, y + gap, x + width / 2, y + gap + high), "middle"
+
+
+def _is_within(box: Bounds, frame: Bounds) -> bool:
+    return box[0] >= frame[0] and box[1] >= frame[1] and box[2] <= frame[2] and box[3] <= frame[3]
+
+
+def _overlaps(box: Bounds, others: Doubles) -> bool:
+    left, top, right, bottom = box
+    apart = (others[:, 2] <= left) | (others[:, 0] >= right) | (others[:, 3] <= top) | (others[:, 1] >= bottom)
+    return not bool(apart.all())
+
+
+def _number_spots(places: Sequence[Point]) -> list[Point]:
     """Where each point's number goes: around it, where neither a point nor another number is, if there is such a place."""
-    taken: list[tuple[float, float]] = list(places)
+    taken: list[Point] = list(places)
     spots = []
     for x, y in places:
         around = [
@@ -135,84 +199,48 @@ def _number_spots(places: Sequence[tuple[float, float]]) -> list[tuple[float, fl
     return spots
 
 
-def _marks(plane: Plane) -> list[int]:
-    """The mark of each text: that of its group, in the order in which groups come."""
-    order = {group: index for index, group in enumerate(dict.fromkeys(plane.groups))}
-    return [order[group] % _MOST_GROUPS for group in plane.groups]
-
-
-def _mark(mark: int, x: float, y: float) -> str:
-    """A disc, square, triangle or diamond in one of six colours; 24 in all."""
-    kind, size = f"g{mark % len(LIGHT.groups)}", _RADIUS
-    match (mark + mark // 12) % 4:
-        case 0:
-            return f'<circle class="{kind}" cx="{x:.1f}" cy="{y:.1f}" r="{size:g}"/>'
-        case 1:
-            side = 1.8 * size
-            place = f'x="{x - side / 2:.1f}" y="{y - side / 2:.1f}" width="{side:g}" height="{side:g}"'
-            return f'<rect class="{kind}" {place}/>'
-        case 2:
-            corners = [(0.0, -1.25), (1.15, 0.85), (-1.15, 0.85)]
-        case _:
-            corners = [(0.0, -1.35), (1.35, 0.0), (0.0, 1.35), (-1.35, 0.0)]
-    points = " ".join(f"{x + size * across:.1f},{y + size * down:.1f}" for across, down in corners)
-    return f'<polygon class="{kind}" points="{points}"/>'
-
-
 def _described(plane: Plane, index: int) -> str:
     group = f" ({isolated(plane.groups[index])})" if plane.groups[index] else ""
     return f"{index + 1}  {isolated(plane.texts[index])}{group}"
 
 
-def _list(plane: Plane, *, numbered: bool) -> tuple[str, float, float]:
+def _list(plane: Plane, left: float, top: float) -> tuple[list[Shape], float, float]:
     """The texts below each other under the name of their group, in columns, or the names alone; with width and height."""
-    blocks = _blocks(plane, numbered=numbered)
+    blocks = _blocks(plane)
     widest = max((estimated_width(line) * _FONT + 46 for _, lines in blocks for line, _ in lines), default=0.0)
-    widest = max([widest, *(estimated_width(shortened(name, _LONGEST)) * _FONT + 40 for name, _ in blocks)])
+    widest = max([widest, 1.0, *(estimated_width(shortened(name, _LONGEST)) * _FONT + 40 for name, _ in blocks)])
     columns = max(1, min(len(blocks), int(_WIDTH // widest)))
     tallest = math.ceil(sum(len(lines) + bool(name) for name, lines in blocks) / columns)
-    marks, parts = _marks(plane), []
+    marks, shapes = _marks(plane), list[Shape]()
     column, row, deepest = 0, 0, 0
     for name, lines in blocks:
         if row and row + len(lines) + bool(name) > tallest + 1 and column + 1 < columns:
             column, row = column + 1, 0
-        left = column * _WIDTH / columns
-        mark = marks[plane.groups.index(name)]
+        x = left + column * _WIDTH / columns
         if name:
-            parts.append(
-                _mark(mark, left + 8, row * _LINE + 8) + _listed(left + 20, row, shortened(name, _LONGEST), "ink bold")
-            )
+            y = top + row * _LINE
+            shapes += [
+                _mark(marks[plane.groups.index(name)], x + 8, y + 8),
+                TextLine(x + 20, y + 12, shortened(name, _LONGEST), size=_FONT, bold=True),
+            ]
             row += 1
         for line, index in lines:
-            number_at = text_line(left + 34, row * _LINE + 12, str(index + 1), "quiet num", size=_FONT, anchor="end")
-            parts.append(number_at + _listed(left + 42, row, line, "ink"))
+            y = top + row * _LINE + 12
+            shapes += [TextLine(x + 34, y, str(index + 1), "quiet", _FONT, "end"), TextLine(x + 42, y, line, size=_FONT)]
             row += 1
         deepest = max(deepest, row)
-    return "".join(parts), widest, deepest * _LINE
+    return shapes, widest, deepest * _LINE
 
 
-def _blocks(plane: Plane, *, numbered: bool) -> list[tuple[str, list[tuple[str, int]]]]:
-    """Groups with their texts and the texts' indices; without texts if those are not numbered."""
-    names = list(dict.fromkeys(plane.groups))
-    if not numbered:
-        return [(name, []) for name in names[:_MOST_GROUPS] if name]
-    return [
-        (
-            name,
-            [
-                (shortened(clean(one), _LONGEST), index)
-                for index, (one, group) in enumerate(zip(plane.texts, plane.groups, strict=True))
-                if group == name
-            ],
-        )
-        for name in names
-    ]
-
-
-def _listed(left: float, row: int, content: str, kind: str) -> str:
-    # A list is read from its left edge, whatever the script: in a right-to-left text that is its end.
-    rtl = starts_right_to_left(content)
-    return text_line(left, row * _LINE + 12, clean(content), kind, size=_FONT, rtl=rtl)
+def _blocks(plane: Plane) -> list[tuple[str, list[tuple[str, int]]]]:
+    """Groups with their numbered texts and the texts' indices; without texts if those are not numbered."""
+    names = list(dict.fromkeys(plane.groups)) if _is_grouped(plane) else []
+    if not _is_numbered(plane):
+        return [(name, []) for name in names if name]
+    texts = [(shortened(clean(one), _LONGEST), index) for index, one in enumerate(plane.texts)]
+    if not names:
+        return [("", texts)]
+    return [(name, [one for one in texts if plane.groups[one[1]] == name]) for name in names]
 
 
 # --- the page -------------------------------------------------------------------------------------------------------
@@ -220,38 +248,36 @@ def _listed(left: float, row: int, content: str, kind: str) -> str:
 
 def plane_page(plane: Plane, title: str) -> str:
     """A page with the plane and a table of all texts and their nearest neighbours."""
-    names = [name for name in dict.fromkeys(plane.groups) if name]
+    names = [name for name in dict.fromkeys(plane.groups) if name] if _is_grouped(plane) else []
     marks = _marks(plane)
-    keys = "".join(
-        f'<li><svg class="sl" width="16" height="16" viewBox="0 0 16 16">{_mark(marks[plane.groups.index(name)], 8, 8)}</svg>'
-        f"{foreign(name)}</li>"
-        for name in names
+    keys = "".join(f"<li>{_key(marks[plane.groups.index(name)])}{foreign(name)}</li>" for name in names)
+    drawn = Sketch(_WIDTH, _CAPTION + _HEIGHT + 20, _points(plane, 0, 0, tooltips=False)).inline("Plane of encodings")
+    drawing = drawn.replace("</svg>", '<g class="links"></g></svg>')
+    plot = (
+        f'<div class="seqloom-plane"><ul class="groups">{keys}</ul><div class="plot"><div class="wide">{drawing}</div></div>'
+        f"{_table(plane)}{embedded(_data(plane))}</div>"
     )
-    drawing = (
-        f'<svg class="sl" viewBox="-2 -2 {_WIDTH + 4:g} {_HEIGHT + 24:g}" role="img" aria-label="Plane of encodings">'
-        f'{_points(plane, numbered=len(plane.texts) <= _MOST_NUMBERED, tooltips=False)}<g class="links"></g></svg>'
-    )
-    body = (
-        f'<style>{group_style()}</style><main class="report">{headline(title)}{_agreement(plane)}'
-        f'<section class="seqloom-plane"><ul class="groups">{keys}</ul><div class="plot">{drawing}</div>'
-        f"{_table(plane)}{embedded(_data(plane))}</section></main>"
-    )
-    return page(title, body, styles=("report.css", "plane.css"), scripts=("plane.js",))
+    style = f"<style>{group_style()}</style>"
+    parts = style, header(title, _agreement(plane)), section("", plot)
+    return sheet(title, *parts, styles=("plane.css",), scripts=("plane.js",))
+
+
+def _key(mark: int) -> str:
+    return f'<svg class="sl" width="16" height="16" viewBox="0 0 16 16">{_mark(mark, 8, 8).svg()}</svg>'
 
 
 def _agreement(plane: Plane) -> str:
     nearest, able = plane.alike
-    if not able:
-        return ""
-    return f'<p class="summary">The nearest neighbour belongs to the same group for {nearest:,} of {able:,} texts.</p>'
+    if not able or not _is_grouped(plane):
+        return f"Close together: what the encoder takes to be alike. {len(plane.texts):,} texts."
+    return f"The nearest neighbour belongs to the same group for {nearest:,} of {able:,} texts."
 
 
 def _table(plane: Plane) -> str:
-    columns = (
-        f'<th class="num">number</th><th>text</th><th>group</th><th colspan="{NEIGHBOURS}">nearest, with cosine distance</th>'
-    )
-    rows = "".join(_row(plane, index) for index in range(len(plane.texts)))
-    return f'<div class="wide"><table class="neighbours"><thead><tr>{columns}</tr></thead><tbody>{rows}</tbody></table></div>'
+    beside = "group" if _is_grouped(plane) else "target"
+    nearest = f'<th colspan="{NEIGHBOURS}">nearest, with cosine distance</th>'
+    columns = f'<th class="num">number</th><th>text</th><th>{beside}</th>{nearest}'
+    return wide_table(columns, "".join(_row(plane, index) for index in range(len(plane.texts))), "neighbours")
 
 
 def _row(plane: Plane, index: int) -> str:
@@ -272,7 +298,7 @@ def _data(plane: Plane) -> dict[str, Any]:
     return {
         "points": [
             {
-                "at": [round(x, 1), round(y, 1)],
+                "at": [round(x, 1), round(y + _CAPTION, 1)],
                 "text": clean(plane.texts[index]),
                 "group": clean(plane.groups[index]),
                 "near": [[other, _distance(plane, index, other)] for other in plane.neighbours(index, NEIGHBOURS)],
