@@ -305,7 +305,13 @@ def test_what_a_search_may_take_is_bounded(seqloom: Seqloom, tiny_run: Path, tin
     assert (answer.code, "<stdin>:2: expected a search that looks at" in answer.err) == (3, True), answer.err
     recipe = tiny_run_copy / "recipe.yaml"
     written = recipe.read_text()
-    for old, new, code in (("width: 4", "width: 100000", 4), ("length_extra: 10", "length_extra: 1000000000", 3)):
+    for old, new, code in (
+        ("width: 4", "width: 100000", 4),
+        ("length_extra: 10", "length_extra: 1000000000", 4),
+        ("length_extra: 10", "length_extra: 10000000", 3),
+        ("length_factor: 2.0", "length_factor: 1.0e+300", 4),
+        ("layers: 1", "layers: 100000000", 4),  # would be built before its weights could tell that they do not fit
+    ):
         assert old in written
         recipe.write_text(written.replace(old, new))
         _resealed(tiny_run_copy, lambda body: None)

@@ -4,7 +4,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from seqloom.recipe.sections.base import Fraction, Positive, Rate, Section
+from seqloom.recipe.sections.base import Fraction, Layers, Positive, Rate, Section
 
 
 class Dot(Section):
@@ -41,7 +41,7 @@ class Projected(Section):
 
     kind: Literal["projected"] = "projected"
     size: Positive = 128
-    layers: Positive = 1
+    layers: Layers = 1
     nonlinearity: Literal["tanh", "logistic", "relu", "none"] = "tanh"
     scaled: bool = False
 

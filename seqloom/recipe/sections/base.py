@@ -8,6 +8,9 @@ Fraction = Annotated[float, Field(ge=0.0, lt=1.0)]
 Rate = Annotated[float, Field(ge=0.0)]
 Positive = Annotated[int, Field(ge=1)]
 Count = Annotated[int, Field(ge=0)]
+MOST_LAYERS = 128
+"""A model of more would take for ever to be set up, before its weights could tell that they do not fit."""
+Layers = Annotated[int, Field(ge=1, le=MOST_LAYERS)]
 
 
 class Section(BaseModel):

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import AfterValidator, Field, model_validator
 
 from seqloom.recipe.sections.attention import Additive, Attention, Dot, Hard, MultiHead, score_of
-from seqloom.recipe.sections.base import Count, Fraction, Named, Positive, Rate, Section
+from seqloom.recipe.sections.base import MOST_LAYERS, Fraction, Layers, Named, Positive, Rate, Section
 from seqloom.recipe.sections.inputs import DistributionInputs, Inputs, NoInputs, TeacherInputs
 from seqloom.recipe.sections.transformer import TransformerDecoder, TransformerEncoder
 from seqloom.recipe.sections.vision import ConvolutionalEncoder, EfficientNetLite0Encoder, GridEncoder
@@ -21,7 +21,7 @@ class Recurrence(Section):
     """GRU only. `before`, the default: W (o * s), as in the lectures; `after`: o * (W s), as torch computes it."""
     activation: Literal["tanh", "logistic"] = "tanh"
     size: Positive = 256
-    layers: Positive = 1
+    layers: Layers = 1
     embedding: Positive = 128
     dropout: Fraction = 0.0
     """On embeddings, between layers and before the output layer, unless a rate of its own is given there."""
@@ -88,7 +88,7 @@ class DenseEncoder(Section):
 
     kind: Literal["dense"] = "dense"
     size: Positive = 128
-    layers: Positive = 1
+    layers: Layers = 1
     activation: Literal["tanh", "logistic", "relu"] = "tanh"
     dropout: Fraction = 0.0
     """On what each layer but the last hands on."""
@@ -154,7 +154,7 @@ Decoder = Annotated[RecurrentDecoder | TransformerDecoder, Field(discriminator="
 class Start(Section):
     """How the first state comes from the source: `dense: 0` is the identity, else that many dense layers."""
 
-    dense: Count = 1
+    dense: Annotated[int, Field(ge=0, le=MOST_LAYERS)] = 1
 
 
 class NoBridge(Section):

@@ -13,8 +13,8 @@ WIDEST_BEAM = 1000
 class SearchSection(Section):
     """What all searches share. The longest output is `length_factor * source length + length_extra` symbols, `end` included."""
 
-    length_factor: Annotated[float, Field(ge=0)] = 2.0
-    length_extra: Count = 10
+    length_factor: Annotated[float, Field(ge=0, le=1000)] = 2.0
+    length_extra: Annotated[int, Field(ge=0, le=10_000_000)] = 10
     minimum_length: Count = 0
     """So many symbols before `end` may come."""
     forbid: tuple[str, ...] = ()

@@ -5,7 +5,7 @@ from typing import Literal, Self
 from pydantic import model_validator
 
 from seqloom.recipe.sections.attention import check_heads
-from seqloom.recipe.sections.base import Fraction, Positive, Section
+from seqloom.recipe.sections.base import Fraction, Layers, Positive, Section
 from seqloom.recipe.sections.inputs import SymbolInputs, TeacherInputs
 
 
@@ -14,7 +14,7 @@ class Transformer(Section):
 
     size: Positive = 128
     """The width of states, embeddings, and all heads together."""
-    layers: Positive = 2
+    layers: Layers = 2
     heads: Positive = 4
     feed_forward: Positive | None = None
     """The width between the two matrices that follow the attention of a layer; `None` means four times `size`."""
