@@ -172,12 +172,17 @@ def build_model(recipe: sections.Recipe, vocabulary_sizes: Mapping[str, int], *,
     fresh: False if all of them will be replaced, so that nothing learnt elsewhere needs to be there.
     """
     torch.manual_seed(recipe.seed)
-    model = EncoderDecoder(
-        recipe.model,
-        input_sizes(recipe, vocabulary_sizes),
-        label_smoothing=recipe.training.label_smoothing,
-        sampled_softmax=recipe.training.sampled_softmax,
-    )
+    try:
+        model = EncoderDecoder(
+            recipe.model,
+            input_sizes(recipe, vocabulary_sizes),
+            label_smoothing=recipe.training.label_smoothing,
+            sampled_softmax=recipe.training.sampled_softmax,
+        )
+    except (RuntimeError, MemoryError, OverflowError) as problem:  # torch, of shapes that it cannot set up
+        raise RecipeError(
+            f"model: its weights do not fit into any memory here ({str(problem).splitlines()[0]}). Use smaller sizes"
+        ) from problem
     if fresh:
         model.load_pretrained()
     return model

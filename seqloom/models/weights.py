@@ -85,8 +85,11 @@ def restored_model(
     # A recipe can ask for a model of any size. On this device it takes no memory until it is known to be the right one; to use
     # the device takes torch a second, so it is asked only if a setting is larger than all weights.
     if _largest(recipe.model.model_dump()) > max((size for array in arrays.values() for size in array.shape), default=0):
-        with torch.device("meta"):
-            require_fitting(build_model(recipe, vocabulary_sizes, fresh=False), arrays, where=where)
+        try:
+            with torch.device("meta"):
+                require_fitting(build_model(recipe, vocabulary_sizes, fresh=False), arrays, where=where)
+        except RecipeError as problem:
+            raise RunError(f"{where}: is not what the run's recipe describes. {problem}") from problem
     model = build_model(recipe, vocabulary_sizes, fresh=False)
     load_weight_arrays(model, arrays, where=where)
     return model.to(recipe.device if available_devices().get(recipe.device) else choose_device("auto"))

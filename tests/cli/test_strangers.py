@@ -310,6 +310,8 @@ def test_what_a_search_may_take_is_bounded(seqloom: Seqloom, tiny_run: Path, tin
         ("length_extra: 10", "length_extra: 1000000000", 4),
         ("length_extra: 10", "length_extra: 10000000", 3),
         ("length_factor: 2.0", "length_factor: 1.0e+300", 4),
+        ("length_power: 1.0", "length_power: 1.0e+300", 4),
+        ("size: 48", "size: 1000000000000", 4),  # more than torch can count
         ("layers: 1", "layers: 100000000", 4),  # would be built before its weights could tell that they do not fit
     ):
         assert old in written

@@ -188,7 +188,7 @@ def _open(folder: Path) -> Prepared:
         for name, checksum in body["checksums"].items():
             if _checksum(folder / name, inside=folder) != checksum:
                 raise ValueError(f"{name} is not as it was written")
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RunError) as problem:
+    except (OSError, EOFError, ValueError, KeyError, TypeError, AttributeError, RunError) as problem:
         raise damaged(folder, problem) from problem
     return Prepared(vocabularies, splits, str(body["fingerprint"]))
 

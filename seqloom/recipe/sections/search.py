@@ -51,8 +51,8 @@ class Beam(SearchSection):
 
     kind: Literal["beam"] = "beam"
     width: Annotated[int, Field(ge=1, le=WIDEST_BEAM)] = 5
-    length_power: Annotated[float, Field(ge=0)] = 1.0
-    coverage: Annotated[float, Field(ge=0)] = 0.0
+    length_power: Annotated[float, Field(ge=0, le=100)] = 1.0
+    coverage: Annotated[float, Field(ge=0, le=1_000_000)] = 0.0
     """Weight of `sum_j log(min(1, sum_t a_jt))`, which prefers outputs that looked at every source position."""
 
     @property
@@ -88,7 +88,7 @@ class Exhaustive(SearchSection):
 
     kind: Literal["exhaustive"] = "exhaustive"
     count: Positive = 5
-    length_power: Annotated[float, Field(ge=0)] = 1.0
+    length_power: Annotated[float, Field(ge=0, le=100)] = 1.0
 
 
 Search = Annotated[Greedy | Beam | Sample | Exhaustive, Field(discriminator="kind")]
