@@ -315,7 +315,7 @@ def test_what_a_search_may_take_is_bounded(seqloom: Seqloom, tiny_run: Path, tin
         ("layers: 1", "layers: 100000000", 4),  # would be built before its weights could tell that they do not fit
     ):
         assert old in written
-        recipe.write_text(written.replace(old, new))
+        recipe.write_text(written.replace(old, new, 1))
         _resealed(tiny_run_copy, lambda body: None)
         answer = seqloom("predict", tiny_run_copy, given="abc\n")
         assert (answer.code, answer.err.count("\n")) == (code, 1), answer.err

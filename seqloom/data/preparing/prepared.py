@@ -29,7 +29,7 @@ from seqloom.data.preparing.spool import Progress, Spool
 from seqloom.data.vocabulary import Vocabulary
 from seqloom.errors import DataError, RunError, WriteError
 from seqloom.recipe.sections import VocabularyFile
-from seqloom.system.files import LARGEST_VOCABULARY, open_regular, read_regular, require_regular
+from seqloom.system.files import LARGEST_VOCABULARY, open_regular, read_regular
 from seqloom.system.json_parsing import parse_object
 
 _VERSION = 7
@@ -178,17 +178,16 @@ def _open(folder: Path) -> Prepared:
         body = parse_object(read_inside(folder, "prepared.json"), types)
         if body.pop("sha256") != _seal(body):
             raise ValueError("prepared.json is not as it was written")
-        for name in body["checksums"]:
-            require_regular(folder / name, inside=folder)
+        # Before any of them is parsed: of what damage makes of a document, only some is a ValueError.
+        for name, checksum in body["checksums"].items():
+            if _checksum(folder / name, inside=folder) != checksum:
+                raise ValueError(f"{name} is not as it was written")
         vocabularies = {
             name: Vocabulary.from_json(read_inside(folder, f"{name}.json").decode(), where=str(folder / f"{name}.json"))
             for name in body["sides"]
         }
         splits = {split: open_split(folder / split, facts) for split, facts in body["splits"].items()}
-        for name, checksum in body["checksums"].items():
-            if _checksum(folder / name, inside=folder) != checksum:
-                raise ValueError(f"{name} is not as it was written")
-    except (OSError, EOFError, ValueError, KeyError, TypeError, AttributeError, RunError) as problem:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RunError) as problem:
         raise damaged(folder, problem) from problem
     return Prepared(vocabularies, splits, str(body["fingerprint"]))
 

@@ -275,7 +275,7 @@ def only_folder(cache: Path) -> Path:
     "name",
     ["prepared.json", "source.json", "train/source.ids", "train/target.offsets.npy", "train/weights.npy", "train/places.npy"],
 )
-@pytest.mark.parametrize("damage", ["truncated", "empty", "missing", "foreign"])
+@pytest.mark.parametrize("damage", ["truncated", "empty", "header", "missing", "foreign"])
 def test_a_damaged_cache_is_refused_with_a_remedy(tmp_path: Path, empty_cache: Path, name: str, damage: str) -> None:
     path = written(tmp_path / "a.tsv", pairs(50))
     prepare(corpus_of(path))
@@ -285,6 +285,8 @@ def test_a_damaged_cache_is_refused_with_a_remedy(tmp_path: Path, empty_cache: P
         victim.write_bytes(content[: len(content) // 2])
     elif damage == "empty":
         victim.write_bytes(b"")
+    elif damage == "header":  # of an array, a Python expression that is none any more
+        victim.write_bytes(content.replace(b"'shape'", b"'shape(") if b"'shape'" in content else content[1:])
     elif damage == "foreign":
         victim.write_bytes(b"[1, 2]")
     elif name != "prepared.json":  # without it, the folder does not count as made
