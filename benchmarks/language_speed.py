@@ -52,7 +52,7 @@ def recipe(size: int, sampled: int | None = None) -> Recipe:
 
 
 def batch(generator: np.random.Generator, *, fresh: bool) -> StreamBatch:
-    """A stretch of random words in all rows, the first ones the most frequent."""
+    """A window of random words in all rows, the first ones the most frequent."""
     shares = 1.0 / np.arange(1, WORDS - 2)
     words = 3 + generator.choice(WORDS - 3, (ROWS, STRETCH + 1), p=shares / shares.sum())
     lengths = np.full(ROWS, STRETCH)
@@ -62,7 +62,7 @@ def batch(generator: np.random.Generator, *, fresh: bool) -> StreamBatch:
 
 
 class Trainee:
-    """The word model, updated on one stretch after the other."""
+    """The word model, updated on one window after the other."""
 
     def __init__(self, sampled: int | None) -> None:
         self.recipe = recipe(650, sampled)
@@ -71,11 +71,11 @@ class Trainee:
         self._carried: DecoderState | None = None
         self._seconds: list[float] = []
 
-    def learn(self, stretch: StreamBatch, precision: Precision) -> None:
+    def learn(self, window: StreamBatch, precision: Precision) -> None:
         """One update, timed."""
         began, step = time.perf_counter(), len(self._seconds)
         _, self._carried = update(
-            self._model, [stretch], self._optimiser, self.recipe, step=step, precision=precision, carried=self._carried
+            self._model, [window], self._optimiser, self.recipe, step=step, precision=precision, carried=self._carried
         )
         self._seconds.append(time.perf_counter() - began)
 
@@ -90,11 +90,11 @@ def training() -> dict[str, Any]:
     whole, part, plain = Trainee(None), Trainee(SAMPLED), Trainee(None)
     precision, generator, rates = precision_here("auto"), np.random.default_rng(1), MatrixRates()
     for number in range(ROUNDS * UPDATES + 1):
-        stretch = batch(generator, fresh=number == 0)
-        whole.learn(stretch, precision)
-        part.learn(stretch, precision)
+        window = batch(generator, fresh=number == 0)
+        whole.learn(window, precision)
+        part.learn(window, precision)
         with patch.object(LstmCell, "run", Cell.run):
-            plain.learn(stretch, precision)
+            plain.learn(window, precision)
         if number % UPDATES == 0:
             rates.sample(3)
     tokens = ROWS * STRETCH

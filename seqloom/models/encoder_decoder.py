@@ -101,7 +101,7 @@ class EncoderDecoder(nn.Module):
         return self.decoder(tokens, before)  # type: ignore[no-any-return]
 
     def forward(self, batch: Batch, state: DecoderState | None = None, *, step: int = 0) -> Loss:
-        """The loss of a batch: the one entry of training. state: that of running text before this stretch of it.
+        """The loss of a batch: the one entry of training. state: that of running text before this window of it.
 
         step: how many updates came before, which decides in training what the decoder is given.
         """

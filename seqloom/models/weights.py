@@ -60,7 +60,7 @@ def require_fitting(model: EncoderDecoder, arrays: Mapping[str, npt.NDArray[Any]
 
 
 def state_arrays(state: DecoderState) -> Arrays:
-    """The state that running text carries from stretch to stretch, by `<layer>/<leaf>`."""
+    """The state that running text carries from window to window, by `<layer>/<leaf>`."""
     return {
         f"{layer}/{leaf}": values.cpu().numpy().copy()
         for layer, leaves in enumerate(state.cells)

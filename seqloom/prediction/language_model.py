@@ -49,7 +49,7 @@ ALTERNATIVES = 5
 
 START_UP = 1000
 """In how many symbols a row of a long text brings its state up before what it is there for."""
-_STRETCH = 512
+_WINDOW = 512
 _ROW = 10_000
 """A long text is read in rows of at least so many symbols, side by side; less than twice as much is read in one row."""
 _MOST_ROWS = 32
@@ -128,7 +128,7 @@ class LanguageModel:
         log_probs = np.zeros(len(encoded.ids), np.float32)
         for layout in self._layouts(encoded, rows):
             state = self._stepper.start({}, len(layout.inputs))
-            for part in layout.stretches(_STRETCH):
+            for part in layout.windows(_WINDOW):
                 scores, state = self._stepper.score_stream(part.inputs, part.labels, state)
                 log_probs[part.places[part.counted]] = scores[part.counted]
                 progress(int(part.counted.sum()))
@@ -143,7 +143,7 @@ class LanguageModel:
         studied = _nothing_studied(len(encoded.ids), min(ALTERNATIVES, self._stepper.vocabulary_size))
         for layout in self._layouts(encoded, None):
             state = self._stepper.start({}, len(layout.inputs))
-            for part in layout.stretches(_STRETCH):
+            for part in layout.windows(_WINDOW):
                 found, state = self._stepper.study_stream(part.inputs, part.labels, state, alternatives=ALTERNATIVES)
                 _put(studied, found, part)
                 progress(int(part.counted.sum()))
@@ -153,7 +153,7 @@ class LanguageModel:
     def _layouts(self, encoded: Sequences, rows: int | None) -> Iterator[Layout]:
         if self.running:
             suitable = rows or max(1, min(_MOST_ROWS, len(encoded.ids) // _ROW))
-            yield running_layout(encoded.ids, rows=suitable, stretch=_STRETCH, start_up=START_UP)
+            yield running_layout(encoded.ids, rows=suitable, window=_WINDOW, start_up=START_UP)
         else:
             yield from line_layouts(encoded, budget=_BATCH)
 
@@ -290,8 +290,8 @@ class LanguageModel:
         start = END if self.running else BEGIN
         state = self._stepper.start({}, 1)
         before, log_probs = np.append(start, ids), []
-        for place in range(0, len(ids), _STRETCH):
-            part = slice(place, min(place + _STRETCH, len(ids)))
+        for place in range(0, len(ids), _WINDOW):
+            part = slice(place, min(place + _WINDOW, len(ids)))
             scores, state = self._stepper.score_stream(before[part][None], ids[part][None], state)
             log_probs.append(scores[0])
         return Prompt(ids, np.concatenate([np.zeros(0, np.float32), *log_probs]), int(before[-1]), state)
@@ -335,7 +335,7 @@ def _nothing_studied(symbols: int, alternatives: int) -> Studied:
 
 
 def _put(whole: Studied, found: Studied, part: Layout) -> None:
-    """Put what was found about a stretch to where it stands in the text."""
+    """Put what was found about a window to where it stands in the text."""
     places = part.places[part.counted]
     for name in Studied.__dataclass_fields__:
         getattr(whole, name)[places] = getattr(found, name)[part.counted]

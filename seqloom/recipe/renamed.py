@@ -10,8 +10,9 @@ from seqloom.recipe.schema import Place, dotted
 RENAMED: dict[tuple[str, ...], str] = {
     ("training", "average"): "loss_per",
     ("training", "averaging"): "ema",
+    ("training", "stretch"): "bptt",
 }
-"""Old places, and what the last key is called now. The two above were easily taken for each other."""
+"""Old places, and what the last key is called now. `average` and `averaging` were easily taken for each other."""
 
 
 class OldKeyWarning(SeqloomWarning):

@@ -271,7 +271,7 @@ def _algorithm(recipe: Recipe) -> str:
 def _batches(recipe: Recipe) -> str:
     training = recipe.training
     if recipe.data.text == "stream":
-        return f"stretches of {training.stretch} symbols at {_counted(training.rows, 'place')} of the text"
+        return f"truncated BPTT over {training.bptt} symbols at {_counted(training.rows, 'place')} of the text"
     size = f"{training.batch_size} examples and " if training.batch_size is not None else ""
     return f"batches of at most {size}{training.batch_tokens} symbols"
 

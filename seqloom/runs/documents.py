@@ -5,7 +5,7 @@ import json
 import zlib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, TypedDict, cast
 
 from seqloom.errors import RunError
 from seqloom.system.files import LARGEST_DOCUMENT, LARGEST_VOCABULARY, read_regular
@@ -13,6 +13,57 @@ from seqloom.system.json_parsing import MAYBE_NUMBER, NUMBER, Types, parse_json,
 
 FORMAT = 1
 """The format number of run folders. A reader refuses other numbers with a sentence."""
+
+
+class StartFacts(TypedDict, total=False):
+    """Which run another one was started from, the hash of its weights, and that of what was taken over."""
+
+    run: str
+    weights: str
+    sha256: str
+    fresh: list[str]
+    new_symbols: dict[str, int]
+
+
+class AverageFacts(TypedDict):
+    """Of which run, and of which of its steps, weights are the mean."""
+
+    run: str
+    steps: list[int]
+
+
+class RunFacts(TypedDict, total=False):
+    """What run.json says. Runs of earlier versions may lack some of it."""
+
+    format: int
+    files: dict[str, str]
+    versions: dict[str, str]
+    command: list[str]
+    fingerprint: str
+    data: dict[str, str]
+    threads: int
+    precision: Literal["fp32", "bf16"]
+    examples: dict[str, int]
+    unknown_targets: int
+    minutes: float
+    start: StartFacts
+    average: AverageFacts
+
+
+class Counters(TypedDict, total=False):
+    """How far training has come: all that a resumed run must know beside weights and optimiser."""
+
+    step: int
+    seconds: float
+    best: float
+    best_step: int
+    stale: int
+    plateau_stale: int
+    reductions: int
+    logged_nll: float
+    logged_symbols: int
+    finished: str
+
 
 # What a run says of itself, and what is taken for granted if it says nothing of it.
 _FACTS: Types = {
@@ -82,7 +133,7 @@ def is_sealed(latest: dict[str, Any]) -> bool:
     return (seal is None and "records" not in latest) or seal == seal_of(latest)
 
 
-def read_facts(path: Path) -> dict[str, Any]:
+def read_facts(path: Path) -> RunFacts:
     """What run.json says."""
     try:
         body = parse_object(read_regular(path, limit=LARGEST_DOCUMENT, inside=path.parent), {"format": (int, str, float)})
@@ -107,10 +158,10 @@ def read_facts(path: Path) -> dict[str, Any]:
             raise ValueError(f"expected 1 to {_MOST_THREADS} threads, found {body['threads']}")
     except ValueError as problem:
         raise RunError(f"{path}: was not written by seqloom ({problem})") from problem
-    return {**_UNSAID, **body}
+    return cast("RunFacts", {**_UNSAID, **body})
 
 
-def read_fixed(path: Path, name: str, facts: Mapping[str, Any]) -> str:
+def read_fixed(path: Path, name: str, facts: RunFacts) -> str:
     """The text of a fixed file of the run, if it is still what was written."""
     try:
         content = read_regular(path / name, limit=LARGEST_VOCABULARY, inside=path)
@@ -128,13 +179,13 @@ def read_fixed(path: Path, name: str, facts: Mapping[str, Any]) -> str:
         raise RunError(f"{path / name}: expected UTF-8, found something else ({problem}). Restore it from a copy") from problem
 
 
-def parse_counters(text: bytes) -> dict[str, Any]:
+def parse_counters(text: bytes) -> Counters:
     """The counters of a checkpoint. Raises ValueError."""
     counters = parse_object(text, {"step": int, "finished": str})
     require_types(counters, _COUNTERS, optional=True)
     if not isinstance(counters.get("best", 0.0), int | float):  # infinite before the first validation
         raise ValueError("expected a number for 'best', found something else")
-    return counters
+    return cast("Counters", counters)
 
 
 def reason_of(problem: Exception) -> str:

@@ -35,6 +35,8 @@ from seqloom.errors import RecipeError, RunError
 from seqloom.recipe import Recipe, parse_recipe, to_yaml
 from seqloom.runs.documents import (
     FORMAT,
+    Counters,
+    RunFacts,
     is_sealed,
     parse_counters,
     parse_record,
@@ -75,7 +77,7 @@ class Checkpoint:
 
     weights: dict[str, npt.NDArray[Any]]
     optimiser: dict[str, npt.NDArray[Any]]
-    counters: dict[str, Any]
+    counters: Counters
     average: dict[str, npt.NDArray[Any]] = field(default_factory=dict)
     carried: dict[str, npt.NDArray[Any]] = field(default_factory=dict)
 
@@ -86,7 +88,7 @@ class RunFolder:
 
     path: Path
     recipe: Recipe
-    facts: dict[str, Any]
+    facts: RunFacts
 
     # --- creation and opening ---------------------------------------------------------------------------------------
 
@@ -96,7 +98,7 @@ class RunFolder:
         path: Path,
         recipe: Recipe,
         vocabularies: Mapping[str, str],
-        facts: Mapping[str, Any],
+        facts: RunFacts,
         *,
         fill: Callable[["RunFolder"], object] = lambda run: None,
     ) -> "RunFolder":
@@ -106,7 +108,8 @@ class RunFolder:
         """
         files = {"recipe.yaml": to_yaml(recipe)}
         files |= {f"tokenizers/{name}.json": text for name, text in vocabularies.items()}
-        body = {**facts, "format": FORMAT, "files": {name: sha256(text.encode()) for name, text in files.items()}}
+        hashes = {name: sha256(text.encode()) for name, text in files.items()}
+        body: RunFacts = {**facts, "format": FORMAT, "files": hashes}
         files["run.json"] = json.dumps({**body, "sha256": seal_of(body)}, indent=1, ensure_ascii=False)
         with writing(path):
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -256,12 +259,12 @@ class RunFolder:
         with contextlib.suppress(OSError):
             (self.path / _START).unlink(missing_ok=True)
 
-    def counters(self) -> dict[str, Any] | None:
+    def counters(self) -> Counters | None:
         """The counters of the latest checkpoint; None before the first."""
         latest = self._latest()
         return None if latest is None else latest[1]
 
-    def _latest(self) -> tuple[dict[str, Any], dict[str, Any]] | None:
+    def _latest(self) -> tuple[dict[str, Any], Counters] | None:
         """What `latest` says, and the counters of the checkpoint that it names; None before the first."""
         base = self.path / "checkpoints"
         if found_at(base / "latest") is Found.NOTHING:

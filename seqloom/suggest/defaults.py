@@ -218,7 +218,7 @@ def recipe_for_text(
     if symbols < _ENOUGH_FOR_WIDTH:
         body["model"]["decoder"] |= {"size": 256, "embedding": 256}
     rows = (base.training.batch_size or 32) * (1 if symbols < _ENOUGH_FOR_ROWS else 2)
-    piece = base.training.stretch
+    piece = base.training.bptt
     updates = max(1.0, symbols / (rows * piece))
     epochs = max(3, min(_MOST_TEXT_EPOCHS, round(_TEXT_UPDATES / updates)))
     body["training"] |= {"epochs": epochs, "batch_size": None if lines else rows, "batch_tokens": rows * piece}

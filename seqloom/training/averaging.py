@@ -1,7 +1,7 @@
 """The mean of weights that a run kept of several validations, judged beside the best ones, as a run of its own."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +18,10 @@ from seqloom.training.card import model_card
 from seqloom.training.display import Display, SilentDisplay
 from seqloom.training.journal import Journal
 from seqloom.training.keeping import listed, ranked
-from seqloom.training.loop import Progress, record_validation
+from seqloom.training.loop import TrainingState, record_validation
 from seqloom.training.machine import computing
-from seqloom.training.session import build_judge, prepare_data, require_same_data
-from seqloom.training.validation import Judgement
+from seqloom.training.session import build_validator, prepare_data, require_same_data
+from seqloom.training.validation import ValidationResult
 
 Weights = dict[str, npt.NDArray[Any]]
 
@@ -65,16 +65,16 @@ def average_run(
     require_same_data(opened, prepared)
     model = restored_model(opened.recipe, prepared.sizes, single, where=str(opened.path / "weights.safetensors"))
     mean = mean_of([_kept(opened, step, model) for step in steps])
-    judge = build_judge(opened.recipe, prepared, frontends)
-    judgements = []
+    validator = build_validator(opened.recipe, prepared, frontends)
+    results = []
     with computing(int(opened.facts["threads"])):
         for weights, where in ((single, "weights.safetensors"), (mean, "kept")):
             load_weight_arrays(model, weights, where=str(opened.path / where))
-            judgements.append(judge.judge(model))
-    written = _write(opened, aim, steps, mean, judgements[1])
+            results.append(validator.validate(model))
+    written = _write(opened, aim, steps, mean, results[1])
     written.write_text("model-card.md", model_card(written, model, prepared))
     metric = opened.recipe.training.validation.metric
-    return Averaged(aim, opened.path, steps, metric, judgements[1].values, judgements[0].values, int(facts["step"]))
+    return Averaged(aim, opened.path, steps, metric, results[1].values, results[0].values, int(facts["step"]))
 
 
 def mean_of(several: list[Weights]) -> Weights:
@@ -109,20 +109,20 @@ def _chosen(run: RunFolder, last: int | None, best: int | None) -> tuple[int, ..
     return tuple(sorted(order[:wanted]))
 
 
-def _write(run: RunFolder, aim: Path, steps: tuple[int, ...], weights: Weights, judgement: Judgement) -> RunFolder:
+def _write(run: RunFolder, aim: Path, steps: tuple[int, ...], weights: Weights, result: ValidationResult) -> RunFolder:
     """A finished run with these weights, whole or not at all."""
     metric, step = run.recipe.training.validation.metric, steps[-1]
-    value = judgement.values[metric]
+    value = result.values[metric]
     seconds = float((run.counters() or {}).get("seconds", 0.0))
     reason = f"the mean of the weights at the steps {listed(steps)}"
-    progress = Progress(step=step, seconds=seconds, best=value, best_step=step, finished=reason)
+    progress = TrainingState(step=step, seconds=seconds, best=value, best_step=step, finished=reason)
 
     def fill(draft: RunFolder) -> None:
         draft.save_weights(weights, {"step": str(step), "metric": metric, "value": repr(value)})
-        record_validation(judgement, progress, draft, Journal(draft, tensorboard=False, from_step=0))
-        draft.save_checkpoint(Checkpoint(weights, {}, asdict(progress)))
+        record_validation(result, progress, draft, Journal(draft, tensorboard=False, from_step=0))
+        draft.save_checkpoint(Checkpoint(weights, {}, progress.counters))
 
-    own = ("format", "files", "start")
-    facts = {name: fact for name, fact in run.facts.items() if name not in own}
-    average = {"run": str(run.path.resolve()), "steps": list(steps)}
-    return RunFolder.create(aim, run.recipe, run.vocabularies(), {**facts, "average": average}, fill=fill)
+    facts = run.facts.copy()
+    facts.pop("start", None)
+    facts["average"] = {"run": str(run.path.resolve()), "steps": list(steps)}
+    return RunFolder.create(aim, run.recipe, run.vocabularies(), facts, fill=fill)

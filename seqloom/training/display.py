@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from seqloom.system.terminals import visible
-from seqloom.training.validation import Judgement
+from seqloom.training.validation import ValidationResult
 
 _WINDOW = 50
 _PLAIN_SECONDS = 10.0
@@ -53,7 +53,7 @@ class Display(Protocol):
         """One update is done."""
         ...
 
-    def validated(self, step: int, judgement: Judgement, *, best: bool) -> None:
+    def validated(self, step: int, result: ValidationResult, *, best: bool) -> None:
         """The model was judged."""
         ...
 
@@ -77,7 +77,7 @@ class SilentDisplay:
     def stepped(self, report: StepReport) -> None:
         """Do not."""
 
-    def validated(self, step: int, judgement: Judgement, *, best: bool) -> None:
+    def validated(self, step: int, result: ValidationResult, *, best: bool) -> None:
         """Do not."""
 
     def closed(self) -> None:
@@ -178,9 +178,9 @@ class PlainDisplay:
                 f"{self._rates.tokens_per_second:,.0f} tokens/s  {report.seconds:.0f} s"
             )
 
-    def validated(self, step: int, judgement: Judgement, *, best: bool) -> None:
+    def validated(self, step: int, result: ValidationResult, *, best: bool) -> None:
         """Print loss and metrics."""
-        for line in _verdict(step, judgement, best=best):
+        for line in _verdict(step, result, best=best):
             self.say(line)
 
     def closed(self) -> None:
@@ -231,11 +231,11 @@ class LiveDisplay:
         rate = f"{self._rates.tokens_per_second:,.0f} tokens/s"
         self._numbers.plain = f"loss {self._rates.loss:.4f}   {rate}   learning rate {report.learning_rate:.2e}"
 
-    def validated(self, step: int, judgement: Judgement, *, best: bool) -> None:
+    def validated(self, step: int, result: ValidationResult, *, best: bool) -> None:
         """Print numbers and a few samples above the bar."""
-        for line in _verdict(step, judgement, best=best):
+        for line in _verdict(step, result, best=best):
             self.say(line)
-        self._live.console.print(Text(visible(judgement.texts[0]), style="dim") if judgement.texts else _samples(judgement))
+        self._live.console.print(Text(visible(result.texts[0]), style="dim") if result.texts else _samples(result))
 
     def closed(self) -> None:
         """Remove the bar."""
@@ -259,29 +259,29 @@ def _plan(step: int, total: int, steps_per_epoch: int, waste: float) -> str:
     return f"{begin}: {total:,} steps, {steps_per_epoch:,} an epoch, padding {100 * waste:.1f} %"
 
 
-def _verdict(step: int, judgement: Judgement, *, best: bool) -> list[str]:
+def _verdict(step: int, result: ValidationResult, *, best: bool) -> list[str]:
     """What a validation found, as lines."""
-    found = f"validation at step {step:,}: {_numbers(judgement)}{'  (best)' if best else ''}"
-    return [found] if judgement.uses_source else [found, _UNUSED]
+    found = f"validation at step {step:,}: {_numbers(result)}{'  (best)' if best else ''}"
+    return [found] if result.uses_source else [found, _UNUSED]
 
 
 _PRECISE = frozenset({"loss", "bits_per_symbol"})
 
 
-def _numbers(judgement: Judgement) -> str:
+def _numbers(result: ValidationResult) -> str:
     return "  ".join(
         f"{name} {value:.4f}" if name in _PRECISE else f"{name} {value:.1f}"
-        for name, value in judgement.values.items()
-        if name not in judgement.silent
+        for name, value in result.values.items()
+        if name not in result.silent
     )
 
 
-def _samples(judgement: Judgement) -> Table:
+def _samples(result: ValidationResult) -> Table:
     table = Table(box=None, padding=(0, 2), show_header=True, header_style="dim")
-    sources = " | ".join(judgement.samples[0][0].sources) if judgement.samples else "source"
+    sources = " | ".join(result.samples[0][0].sources) if result.samples else "source"
     for title in (sources, "output", "wanted"):
         table.add_column(title, overflow="ellipsis", no_wrap=True, max_width=48)
-    for prediction, reference in judgement.samples[:3]:
+    for prediction, reference in result.samples[:3]:
         style = "green" if prediction.text == reference else "red"
         source = " | ".join(prediction.sources.values())
         table.add_row(Text(visible(source)), Text(visible(prediction.text), style=style), Text(visible(reference)))

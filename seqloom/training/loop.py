@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import torch
@@ -22,7 +22,7 @@ from seqloom.models.encoder_decoder import EncoderDecoder
 from seqloom.models.mixed_precision import multiplying
 from seqloom.models.weights import load_weight_arrays, restored_state, state_arrays, weight_arrays
 from seqloom.recipe.sections import Plateau, Recipe
-from seqloom.runs import Checkpoint, RunFolder
+from seqloom.runs import Checkpoint, Counters, RunFolder
 from seqloom.training.display import Display, StepReport
 from seqloom.training.journal import Journal
 from seqloom.training.keeping import keep, tidy
@@ -35,8 +35,8 @@ from seqloom.training.optimisation import (
     restore_optimiser,
     set_learning_rate,
 )
-from seqloom.training.plans import Ahead, Plans, build_plans
-from seqloom.training.validation import Judge, Judgement
+from seqloom.training.plans import Plans, Prefetcher, build_plans
+from seqloom.training.validation import ValidationResult, Validator
 
 LOG_EVERY = 20
 """Steps between two lines of metrics.jsonl."""
@@ -47,7 +47,7 @@ class DivergedError(SeqloomError):
 
 
 @dataclass
-class Progress:
+class TrainingState:
     """How far training has come: all that a resumed run must know beside weights and optimiser."""
 
     step: int = 0
@@ -63,69 +63,74 @@ class Progress:
     finished: str = ""
     """Why training ended; empty while it goes on."""
 
+    @property
+    def counters(self) -> Counters:
+        """As a checkpoint keeps it."""
+        return cast("Counters", asdict(self))
+
 
 def fit(
     model: EncoderDecoder,
     split: PreparedSplit,
     recipe: Recipe,
     run: RunFolder,
-    judge: Judge,
+    validator: Validator,
     display: Display,
     *,
     precision: Precision,
     stop_wanted: Callable[[], bool],
-) -> Progress:
+) -> TrainingState:
     """Train from the run's latest checkpoint, or from the start, until the recipe is fulfilled or a stop is wanted."""
     training = recipe.training
     plans = build_plans(split, recipe)
     total = min(training.steps or 10**12, training.epochs * plans.steps_per_epoch)
     optimiser = build_optimiser(training.optimiser, model, training.learning_rate, training.rates)
     average = Average(model, training.ema.decay) if training.ema is not None else None
-    progress, carried = _resume(model, optimiser, average, run)
-    journal = Journal(run, tensorboard=training.tensorboard, from_step=progress.step)
+    state, carried = _resume(model, optimiser, average, run)
+    journal = Journal(run, tensorboard=training.tensorboard, from_step=state.step)
     saved = began = time.monotonic()
-    before = progress.seconds
-    saved_step = progress.step
-    display.started(step=progress.step, total=total, steps_per_epoch=plans.steps_per_epoch, waste=plans.waste)
+    before = state.seconds
+    saved_step = state.step
+    display.started(step=state.step, total=total, steps_per_epoch=plans.steps_per_epoch, waste=plans.waste)
 
     model.train()
-    ahead = Ahead(plans)
-    while not progress.finished:
-        factor = learning_rate_factor(training.schedule, progress.step, total, progress.reductions)
+    prefetcher = Prefetcher(plans)
+    while not state.finished:
+        factor = learning_rate_factor(training.schedule, state.step, total, state.reductions)
         set_learning_rate(optimiser, training.learning_rate * factor)
-        batches = ahead.batches(progress.step)
-        nll, carried = update(model, batches, optimiser, recipe, step=progress.step, precision=precision, carried=carried)
-        progress.step += 1
+        batches = prefetcher.batches(state.step)
+        nll, carried = update(model, batches, optimiser, recipe, step=state.step, precision=precision, carried=carried)
+        state.step += 1
         if average is not None:
-            average.update(progress.step)
-        progress.logged_nll += nll
-        progress.logged_symbols += sum(batch.num_symbols for batch in batches)
-        progress.seconds = before + time.monotonic() - began
-        display.stepped(_report(progress, batches, nll, factor * training.learning_rate))
-        if progress.step % LOG_EVERY == 0:
-            _log(journal, progress, factor * training.learning_rate, plans)
+            average.update(state.step)
+        state.logged_nll += nll
+        state.logged_symbols += sum(batch.num_symbols for batch in batches)
+        state.seconds = before + time.monotonic() - began
+        display.stepped(_report(state, batches, nll, factor * training.learning_rate))
+        if state.step % LOG_EVERY == 0:
+            _log(journal, state, factor * training.learning_rate, plans)
 
-        last, stopping = progress.step >= total, stop_wanted()  # asked once, so that no stop goes unsaved
-        validating = last or _validates_at(progress.step, recipe, plans.steps_per_epoch)
-        if validating or stopping or _checkpoint_due(recipe, time.monotonic() - saved, progress.step - saved_step):
-            _require_finite_weights(model, batches, progress.step)
+        last, stopping = state.step >= total, stop_wanted()  # asked once, so that no stop goes unsaved
+        validating = last or _validates_at(state.step, recipe, plans.steps_per_epoch)
+        if validating or stopping or _checkpoint_due(recipe, time.monotonic() - saved, state.step - saved_step):
+            _require_finite_weights(model, batches, state.step)
             if validating:
                 with average.in_place() if average is not None else nullcontext():
-                    judgement = judge.judge(model)
-                    _take_in(judgement, progress, recipe, model, run)
-                progress.seconds = before + time.monotonic() - began
-                progress.finished = _reason_to_end(progress, recipe, last=last)
-                record_validation(judgement, progress, run, journal)
-                display.validated(progress.step, judgement, best=progress.best_step == progress.step)
-            elif stopping and not progress.best_step:  # something to look at; the first validation replaces it
+                    result = validator.validate(model)
+                    _take_in(result, state, recipe, model, run)
+                state.seconds = before + time.monotonic() - began
+                state.finished = _reason_to_end(state, recipe, last=last)
+                record_validation(result, state, run, journal)
+                display.validated(state.step, result, best=state.best_step == state.step)
+            elif stopping and not state.best_step:  # something to look at; the first validation replaces it
                 with average.in_place() if average is not None else nullcontext():
-                    run.save_weights(weight_arrays(model), {"step": str(progress.step), "metric": "none", "value": "nan"})
-            _save(model, optimiser, average, carried, progress, run)
+                    run.save_weights(weight_arrays(model), {"step": str(state.step), "metric": "none", "value": "nan"})
+            _save(model, optimiser, average, carried, state, run)
             tidy(run)
-            saved, saved_step = time.monotonic(), progress.step
+            saved, saved_step = time.monotonic(), state.step
         if stopping:
             break
-    return progress
+    return state
 
 
 def update(
@@ -202,69 +207,69 @@ def _checkpoint_due(recipe: Recipe, seconds: float, steps: int) -> bool:
     return seconds >= every.seconds or (every.steps is not None and steps >= every.steps)
 
 
-def _reason_to_end(progress: Progress, recipe: Recipe, *, last: bool) -> str:
+def _reason_to_end(state: TrainingState, recipe: Recipe, *, last: bool) -> str:
     patience = recipe.training.validation.patience
     if last:
         return "all steps done"
-    if patience is not None and progress.stale >= patience:
+    if patience is not None and state.stale >= patience:
         return f"no better for {patience} validations"
     return ""
 
 
-def _take_in(judgement: Judgement, progress: Progress, recipe: Recipe, model: EncoderDecoder, run: RunFolder) -> None:
+def _take_in(result: ValidationResult, state: TrainingState, recipe: Recipe, model: EncoderDecoder, run: RunFolder) -> None:
     """Note whether this validation is the best so far, and keep the weights if it is."""
     metric = recipe.training.validation.metric
-    value = judgement.values[metric]
+    value = result.values[metric]
     if recipe.training.keep is not None:
-        keep(run, progress.step, weight_arrays(model), value)
-    if better(metric, value, progress.best):
-        progress.best, progress.best_step = value, progress.step
-        progress.stale = progress.plateau_stale = 0
-        run.save_weights(weight_arrays(model), {"step": str(progress.step), "metric": metric, "value": repr(value)})
+        keep(run, state.step, weight_arrays(model), value)
+    if better(metric, value, state.best):
+        state.best, state.best_step = value, state.step
+        state.stale = state.plateau_stale = 0
+        run.save_weights(weight_arrays(model), {"step": str(state.step), "metric": metric, "value": repr(value)})
         return
-    progress.stale += 1
-    progress.plateau_stale += 1
+    state.stale += 1
+    state.plateau_stale += 1
     schedule = recipe.training.schedule
-    if isinstance(schedule, Plateau) and progress.plateau_stale >= schedule.patience:
-        progress.reductions += 1
-        progress.plateau_stale = 0
+    if isinstance(schedule, Plateau) and state.plateau_stale >= schedule.patience:
+        state.reductions += 1
+        state.plateau_stale = 0
 
 
-def record_validation(judgement: Judgement, progress: Progress, run: RunFolder, journal: Journal) -> None:
+def record_validation(result: ValidationResult, state: TrainingState, run: RunFolder, journal: Journal) -> None:
     """Write down how the model was judged."""
-    run.write_validation(progress.step, judgement.as_json())
-    record = {"kind": "validation", "step": progress.step, "seconds": round(progress.seconds, 2), **judgement.values}
-    journal.append({**record, "shuffled_loss": judgement.shuffled_loss, "uses_source": judgement.uses_source})
+    run.write_validation(state.step, result.as_json())
+    record = {"kind": "validation", "step": state.step, "seconds": round(state.seconds, 2), **result.values}
+    journal.append({**record, "shuffled_loss": result.shuffled_loss, "uses_source": result.uses_source})
 
 
-def _log(journal: Journal, progress: Progress, learning_rate: float, plans: Plans[Any]) -> None:
+def _log(journal: Journal, state: TrainingState, learning_rate: float, plans: Plans[Any]) -> None:
     journal.append(
         {
             "kind": "train",
-            "step": progress.step,
-            "epoch": round(progress.step / plans.steps_per_epoch, 3),
-            "loss": progress.logged_nll / max(1, progress.logged_symbols),
+            "step": state.step,
+            "epoch": round(state.step / plans.steps_per_epoch, 3),
+            "loss": state.logged_nll / max(1, state.logged_symbols),
             "learning_rate": learning_rate,
-            "seconds": round(progress.seconds, 2),
+            "seconds": round(state.seconds, 2),
         }
     )
-    progress.logged_nll, progress.logged_symbols = 0.0, 0
+    state.logged_nll, state.logged_symbols = 0.0, 0
 
 
-def _report(progress: Progress, batches: list[Batch], nll: float, learning_rate: float) -> StepReport:
+def _report(state: TrainingState, batches: list[Batch], nll: float, learning_rate: float) -> StepReport:
     symbols = sum(batch.num_symbols for batch in batches)
-    return StepReport(progress.step, progress.seconds, symbols, nll / max(1, symbols), learning_rate)
+    return StepReport(state.step, state.seconds, symbols, nll / max(1, symbols), learning_rate)
 
 
 def _resume(
     model: EncoderDecoder, optimiser: torch.optim.Optimizer, average: Average | None, run: RunFolder
-) -> tuple[Progress, DecoderState | None]:
+) -> tuple[TrainingState, DecoderState | None]:
     checkpoint = run.load_checkpoint()
     step = 0
-    progress, carried = Progress(), None
+    state, carried = TrainingState(), None
     if checkpoint is not None:
-        progress = Progress(**checkpoint.counters)
-        step = progress.step
+        state = TrainingState(**checkpoint.counters)
+        step = state.step
         load_weight_arrays(model, checkpoint.weights, where=f"checkpoint of step {step}")
         restore_optimiser(optimiser, model, checkpoint.optimiser)
         if average is not None:
@@ -273,7 +278,7 @@ def _resume(
             carried = restored_state(model, checkpoint.carried)
     run.cut_back(step)
     tidy(run)
-    return progress, carried
+    return state, carried
 
 
 def _save(
@@ -281,11 +286,11 @@ def _save(
     optimiser: torch.optim.Optimizer,
     average: Average | None,
     carried: DecoderState | None,
-    progress: Progress,
+    state: TrainingState,
     run: RunFolder,
 ) -> None:
-    weights, counters = weight_arrays(model), asdict(progress)
-    if progress.finished:
+    weights, counters = weight_arrays(model), state.counters
+    if state.finished:
         run.save_checkpoint(Checkpoint(weights, {}, counters))
         return
     run.save_checkpoint(

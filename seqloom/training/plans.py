@@ -82,11 +82,11 @@ class ExamplePlans(Plans[BatchPlan]):
 
 
 class StreamPlans(Plans[StreamPlan]):
-    """Running text: stretch after stretch of every row."""
+    """Running text: window after window of every row."""
 
     def _planned(self, epoch: int) -> StreamPlan:
         training = self.recipe.training
-        return plan_stream(self.split.symbols, rows=training.rows, stretch=training.stretch, seed=self.recipe.seed, epoch=epoch)
+        return plan_stream(self.split.symbols, rows=training.rows, window=training.bptt, seed=self.recipe.seed, epoch=epoch)
 
     @property
     def waste(self) -> float:
@@ -98,7 +98,7 @@ class StreamPlans(Plans[StreamPlan]):
         return self._plan.steps
 
     def _batch(self, index: int) -> Batch:
-        return self.split.stretch(self._plan, index)
+        return self.split.window(self._plan, index)
 
 
 def build_plans(split: PreparedSplit, recipe: Recipe) -> Plans[Any]:
@@ -106,7 +106,7 @@ def build_plans(split: PreparedSplit, recipe: Recipe) -> Plans[Any]:
     return StreamPlans(split, recipe) if recipe.data.text == "stream" else ExamplePlans(split, recipe)
 
 
-class Ahead:
+class Prefetcher:
     """Prepares the batches of the next update while this one computes. They depend on its number alone, so nothing changes."""
 
     def __init__(self, plans: Plans[Any]) -> None:

@@ -26,19 +26,19 @@ from seqloom.prediction.backends import open_vocabularies
 from seqloom.prediction.inputs import Reader
 from seqloom.recipe import Recipe, differences, jars, read_recipe, recipe_from
 from seqloom.recipe.sections import TARGET
-from seqloom.runs import RunFolder
+from seqloom.runs import RunFacts, RunFolder
 from seqloom.runs.seeds import SeedFolder
 from seqloom.training.card import model_card
 from seqloom.training.display import Display, SilentDisplay
 from seqloom.training.keeping import tidy
-from seqloom.training.loop import Progress, fit
+from seqloom.training.loop import TrainingState, fit
 from seqloom.training.machine import Precision, choose_precision, choose_threads, computing, describe
 from seqloom.training.parts import factors_of
 from seqloom.training.paths import with_absolute_paths
 from seqloom.training.starting import OpenedStart, StartingRun
 from seqloom.training.stopping import stops_politely
 from seqloom.training.timing import as_decided, fitted, measure_pace, timing_seconds
-from seqloom.training.validation import Judge, PairJudge, TextJudge
+from seqloom.training.validation import PairValidator, TextValidator, Validator
 
 
 @dataclass(frozen=True)
@@ -197,7 +197,7 @@ def _train(run: RunFolder, prepared: Prepared, frontends: Mapping[str, Frontend]
     if counters is not None and counters["finished"]:
         tidy(run)
         display.say(f"{run.path}: this run is finished ({counters['finished']}). For another one, choose another --out")
-        return _outcome(run, Progress(**counters))
+        return _outcome(run, TrainingState(**counters))
     precision: Precision = run.facts["precision"]
     model = build_model(recipe, prepared.sizes)
     if counters is None and (begun := run.load_start()) is not None:
@@ -206,8 +206,8 @@ def _train(run: RunFolder, prepared: Prepared, frontends: Mapping[str, Frontend]
     display.say(_greeting(recipe, prepared, model, precision, run))
     if prepared.splits.keys() >= {"test"} and not len(prepared.splits["test"]):
         display.say(f"warning: there are no test examples{_remedy('test', prepared.splits['test'])}")
-    judge = build_judge(recipe, prepared, frontends)
-    if warning := _silent_metric(recipe, judge):
+    validator = build_validator(recipe, prepared, frontends)
+    if warning := _silent_metric(recipe, validator):
         display.say(warning)
     with computing(int(run.facts["threads"])), stops_politely() as stop_wanted:
         progress = fit(
@@ -215,7 +215,7 @@ def _train(run: RunFolder, prepared: Prepared, frontends: Mapping[str, Frontend]
             prepared.splits["train"],
             recipe,
             run,
-            judge,
+            validator,
             display,
             precision=precision,
             stop_wanted=stop_wanted,
@@ -225,7 +225,7 @@ def _train(run: RunFolder, prepared: Prepared, frontends: Mapping[str, Frontend]
     return _outcome(run, progress)
 
 
-def _outcome(run: RunFolder, progress: Progress) -> Outcome:
+def _outcome(run: RunFolder, progress: TrainingState) -> Outcome:
     metric = run.recipe.training.validation.metric
     return Outcome(run.path, progress.step, progress.seconds, metric, progress.best, progress.finished)
 
@@ -260,7 +260,7 @@ def _fitted(recipe: Recipe, prepared: Prepared, frontends: Mapping[str, Frontend
     began = time.monotonic()
     precision = choose_precision(recipe.training.precision, choose_device(recipe.device))
     with computing(choose_threads(recipe.training.threads)):
-        pace = measure_pace(recipe, prepared, build_judge(recipe, prepared, frontends), precision, at_most=limit)
+        pace = measure_pace(recipe, prepared, build_validator(recipe, prepared, frontends), precision, at_most=limit)
     decided = fitted(recipe, pace, 60 * minutes - (time.monotonic() - began))
     training = decided.training
     display.say(
@@ -273,7 +273,7 @@ def _fitted(recipe: Recipe, prepared: Prepared, frontends: Mapping[str, Frontend
 
 def _create(path: Path, recipe: Recipe, material: _Material, display: Display, minutes: float | None) -> RunFolder:
     prepared = material.prepared
-    facts: dict[str, Any] = {
+    facts: RunFacts = {
         "versions": describe(),
         "command": [Path(sys.argv[0]).name, *sys.argv[1:]],
         "fingerprint": prepared.fingerprint,
@@ -282,8 +282,9 @@ def _create(path: Path, recipe: Recipe, material: _Material, display: Display, m
         "precision": choose_precision(recipe.training.precision, choose_device(recipe.device)),
         "examples": {name: len(split) for name, split in prepared.splits.items()},
         "unknown_targets": prepared.unknown_targets,
-        **({} if minutes is None else {"minutes": minutes}),
     }
+    if minutes is not None:
+        facts["minutes"] = minutes
     texts = {name: vocabulary.to_json() for name, vocabulary in prepared.vocabularies.items()}
     begun: dict[str, Any] = {}
     if material.start is not None or recipe.training.rates:
@@ -341,10 +342,10 @@ def _require_symbols(recipe: Recipe, prepared: Prepared) -> None:
             raise RecipeError(f"search.forbid: {problem}") from problem
 
 
-def build_judge(recipe: Recipe, prepared: Prepared, frontends: Mapping[str, Frontend]) -> Judge:
+def build_validator(recipe: Recipe, prepared: Prepared, frontends: Mapping[str, Frontend]) -> Validator:
     """What judges models of a recipe."""
     if recipe.is_language_model:
-        return TextJudge(recipe, prepared)
+        return TextValidator(recipe, prepared)
     examples: Iterable[Example] = Corpus(recipe.data, recipe.seed).examples("validation")
     # What is too long to be read would end the training at its first validation.
     reader = Reader(recipe.data, prepared.vocabularies, {}, {}, tell_apart=recipe.copies)
@@ -352,7 +353,7 @@ def build_judge(recipe: Recipe, prepared: Prepared, frontends: Mapping[str, Fron
     if recipe.data.groups_references:
         examples = grouped(examples)
     stored = {name: StoredFrontend(frontend) for name, frontend in frontends.items()}
-    return PairJudge(recipe, prepared, list(islice(examples, recipe.training.validation.examples)), stored)
+    return PairValidator(recipe, prepared, list(islice(examples, recipe.training.validation.examples)), stored)
 
 
 def _require_metric(recipe: Recipe) -> None:
@@ -361,12 +362,12 @@ def _require_metric(recipe: Recipe) -> None:
         raise NotComputedError(f"training.validation.metric is {metric}, but {reason}")
 
 
-def _silent_metric(recipe: Recipe, judge: Judge) -> str:
+def _silent_metric(recipe: Recipe, validator: Validator) -> str:
     """Warn of a metric that cannot improve on this data: early stopping would take the first weights for the best."""
     metric = recipe.training.validation.metric
-    if metric == "loss" or not isinstance(judge, PairJudge):
+    if metric == "loss" or not isinstance(validator, PairValidator):
         return ""
-    reason = silence(metric, [example.targets for example in judge.examples])
+    reason = silence(metric, [example.targets for example in validator.examples])
     return reason and (
         f"warning: training.validation.metric is {metric}, but {reason}, and no weights would count as better than the first. "
         "Choose another one: --set training.validation.metric=cer"

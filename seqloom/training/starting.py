@@ -20,6 +20,7 @@ from seqloom.prediction.backends import open_vocabularies
 from seqloom.recipe import Recipe
 from seqloom.recipe.sections import TARGET
 from seqloom.runs import RunFolder
+from seqloom.runs.documents import StartFacts
 from seqloom.runs.hashed_arrays import digest
 
 _SHOWN = 5
@@ -110,10 +111,15 @@ class OpenedStart:
     def _new_symbols(self, vocabularies: Mapping[str, Vocabulary], side: str) -> int:
         return vocabularies[side].size - len(self._rows(vocabularies, side)[0])
 
-    def facts(self, weights: Mapping[str, npt.NDArray[Any]], taken: Taken) -> dict[str, Any]:
+    def facts(self, weights: Mapping[str, npt.NDArray[Any]], taken: Taken) -> StartFacts:
         """What run.json records. weights: those that training starts with."""
-        hashes = {"weights": digest(self.weights, {}), "sha256": digest(weights, {})}
-        return {"run": str(self.path), **hashes, "fresh": list(taken.fresh), "new_symbols": dict(taken.new)}
+        return {
+            "run": str(self.path),
+            "weights": digest(self.weights, {}),
+            "sha256": digest(weights, {}),
+            "fresh": list(taken.fresh),
+            "new_symbols": dict(taken.new),
+        }
 
 
 def _fits(array: npt.NDArray[Any], parameter: nn.Parameter, rows: tuple[list[int], list[int]] | None) -> bool:

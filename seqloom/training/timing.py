@@ -18,7 +18,7 @@ from seqloom.training.loop import update
 from seqloom.training.machine import Precision
 from seqloom.training.optimisation import build_optimiser
 from seqloom.training.plans import build_plans
-from seqloom.training.validation import Judge
+from seqloom.training.validation import Validator
 
 _UPDATES = 12
 """So many updates are timed, spread over an epoch; the first few, which are slower, do not count."""
@@ -40,7 +40,7 @@ class Pace:
     steps_per_epoch: int
 
 
-def measure_pace(recipe: Recipe, prepared: Prepared, judge: Judge, precision: Precision, *, at_most: float) -> Pace:
+def measure_pace(recipe: Recipe, prepared: Prepared, validator: Validator, precision: Precision, *, at_most: float) -> Pace:
     """Time a few updates and a validation of a model that is thrown away. at_most: about so many seconds."""
     sizes = {name: vocabulary.size for name, vocabulary in prepared.vocabularies.items()}
     model = build_model(recipe, sizes).to(choose_device(recipe.device))
@@ -56,7 +56,7 @@ def measure_pace(recipe: Recipe, prepared: Prepared, judge: Judge, precision: Pr
         if number > _UNTIMED and time.monotonic() - began > at_most:
             break
     start = time.monotonic()
-    judge.judge(model)
+    validator.validate(model)
     counted = seconds[_UNTIMED:]
     return Pace(sum(counted) / len(counted), time.monotonic() - start, plans.steps_per_epoch)
 

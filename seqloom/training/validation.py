@@ -38,7 +38,7 @@ _LITTLE = 0.02
 
 
 @dataclass(frozen=True)
-class Judgement:
+class ValidationResult:
     """One validation. values: loss and metrics by name; samples: predictions beside what was wanted.
 
     silent: metrics that say nothing about this data, and that nobody chose to be judged by. texts: what a language model wrote.
@@ -65,16 +65,16 @@ class Judgement:
         return {**body, "texts": list(self.texts)} if self.texts else body
 
 
-class Judge(Protocol):
+class Validator(Protocol):
     """Judges one model on the validation split."""
 
-    def judge(self, model: EncoderDecoder) -> Judgement:
+    def validate(self, model: EncoderDecoder) -> ValidationResult:
         """Validate the model as it is now."""
         ...
 
 
 @dataclass(frozen=True)
-class PairJudge:
+class PairValidator:
     """Judges by the loss and by outputs. examples: those that are decoded, as they stand in their files.
 
     frontends: what makes arrays of the sources that are files.
@@ -85,7 +85,7 @@ class PairJudge:
     examples: list[Example]
     frontends: Mapping[str, StoredFrontend] = field(default_factory=dict)
 
-    def judge(self, model: EncoderDecoder) -> Judgement:
+    def validate(self, model: EncoderDecoder) -> ValidationResult:
         """Validate the model as it is now."""
         model.eval()
         split = self.prepared.splits["validation"]
@@ -107,17 +107,17 @@ class PairJudge:
         model.train()
         samples = [(prediction, example.target or "") for prediction, example in zip(predictions, examples, strict=True)]
         silent = frozenset(evaluation.silent) - {chosen}
-        return Judgement({"loss": loss, **evaluation.metrics}, shuffled, samples[:_SAMPLES], silent)
+        return ValidationResult({"loss": loss, **evaluation.metrics}, shuffled, samples[:_SAMPLES], silent)
 
 
 @dataclass(frozen=True)
-class TextJudge:
+class TextValidator:
     """Judges a language model by how probable it finds the text. Running text is read in rows, each with a start-up."""
 
     recipe: Recipe
     prepared: Prepared
 
-    def judge(self, model: EncoderDecoder) -> Judgement:
+    def validate(self, model: EncoderDecoder) -> ValidationResult:
         """Validate the model as it is now."""
         model.eval()
         loss = validation_loss(model, self.prepared.splits["validation"], self.recipe)
@@ -125,7 +125,7 @@ class TextJudge:
         texts = tuple(one.text for one in opened.sample(_TEXTS, length=_TEXT_LENGTH))
         model.train()
         values = {"loss": loss, "perplexity": math.exp(min(loss, 700.0)), "bits_per_symbol": loss / math.log(2)}
-        return Judgement(values, math.nan, [], texts=texts)
+        return ValidationResult(values, math.nan, [], texts=texts)
 
 
 def validation_loss(model: EncoderDecoder, split: PreparedSplit, recipe: Recipe) -> float:
@@ -151,10 +151,10 @@ def _plan(split: PreparedSplit, recipe: Recipe) -> BatchPlan:
 def _stream_loss(model: EncoderDecoder, split: PreparedSplit) -> float:
     """Mean `-log p` per symbol of running text."""
     rows = max(1, min(_ROWS, split.symbols // (10 * _START_UP)))
-    plan = plan_reading(split.symbols, rows=rows, stretch=_START_UP, start_up=_START_UP)
+    plan = plan_reading(split.symbols, rows=rows, window=_START_UP, start_up=_START_UP)
     nll, symbols, state = 0.0, 0, None
     for step in range(plan.steps):
-        batch = split.stretch(plan, step)
+        batch = split.window(plan, step)
         loss = model(batch, state)
         state = loss.state
         nll += float(loss.nll)

@@ -7,7 +7,6 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any
 
 import pytest
 from conftest import upper_case_lines
@@ -134,7 +133,7 @@ def test_ctrl_c_saves_and_the_same_command_goes_on(here: Path, seqloom: Seqloom)
         _, err = process.communicate(timeout=60)
     assert process.returncode == 130, err
     assert "everything is saved" in err
-    counters: dict[str, Any] = RunFolder.open(Path("run")).counters() or {}
+    counters = RunFolder.open(Path("run")).counters() or {}
     assert 0 < counters["step"] < 300
     answer = seqloom("train", *words)
     assert answer.code == 0

@@ -55,7 +55,7 @@ def running_text(folder: Path, words: list[str]) -> dict[str, Any]:
         },
         "training": {
             "batch_size": 4,
-            "stretch": 10,
+            "bptt": 10,
             "ema": {"decay": 0.9},
             "sampled_softmax": 1,
             "precision": "bf16",

@@ -1,4 +1,4 @@
-"""Text in stretches: the same log-probabilities as step by step, however it is cut, and a state that carries all."""
+"""Text in windows: the same log-probabilities as step by step, however it is cut, and a state that carries all."""
 
 import numpy as np
 import pytest

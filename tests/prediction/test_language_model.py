@@ -68,7 +68,7 @@ def test_running_text_begins_after_an_end_and_carries_its_state(running: Languag
 
 def test_a_score_does_not_depend_on_the_length_of_stretches(model: LanguageModel, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = model.score(TEXT * 3)
-    monkeypatch.setattr(module, "_STRETCH", 7)
+    monkeypatch.setattr(module, "_WINDOW", 7)
     for one, other in zip(model.score(TEXT * 3), whole, strict=True):
         np.testing.assert_allclose(one.log_probs, other.log_probs, atol=TOLERANCE)
 

@@ -16,7 +16,7 @@ KINDS = "additive, bilinear, concat, dot, hard, local, multi_head, projected"
 TOP_KEYS = "Known keys here: data, model, training, search, seed, device."
 MODEL_KEYS = "Known keys here: encoder, encoders, decoder, bridge."
 TRAINING_KEYS = (
-    "Known keys here: epochs, steps, batch_tokens, batch_size, stretch, accumulate, optimiser, learning_rate, schedule, clip, "
+    "Known keys here: epochs, steps, batch_tokens, batch_size, bptt, accumulate, optimiser, learning_rate, schedule, clip, "
     "label_smoothing, sampled_softmax, loss_per, ema, rates, validation, checkpoint, keep, precision, threads, tensorboard."
 )
 COLUMN = "the number of a column, counted from 1, or its name in the header line"

@@ -8,7 +8,7 @@ from seqloom.errors import RecipeError
 from seqloom.recipe import parse_recipe, recipe_from, to_yaml
 from seqloom.recipe.renamed import OldKeyWarning
 
-OLD = "data: {builtin: dates}\ntraining: {average: sequences, averaging: {decay: 0.9}}\n"
+OLD = "data: {builtin: dates}\ntraining: {average: sequences, averaging: {decay: 0.9}, stretch: 9}\n"
 
 
 def test_old_names_mean_the_new_ones_and_are_advised_against() -> None:
@@ -16,10 +16,11 @@ def test_old_names_mean_the_new_ones_and_are_advised_against() -> None:
         recipe = parse_recipe(OLD, where="r.yaml")
     assert recipe.training.loss_per == "sequences"
     assert recipe.training.ema is not None
-    assert recipe.training.ema.decay == 0.9
+    assert (recipe.training.ema.decay, recipe.training.bptt) == (0.9, 9)
     assert [str(one.message) for one in advice] == [
         "r.yaml: training.average is called training.loss_per now. The old name still works; write the new one",
         "r.yaml: training.averaging is called training.ema now. The old name still works; write the new one",
+        "r.yaml: training.stretch is called training.bptt now. The old name still works; write the new one",
     ]
     assert "averag" not in to_yaml(recipe)
 

@@ -20,7 +20,7 @@ from seqloom.training.display import SilentDisplay, StepReport
 from seqloom.training.loop import DivergedError, update
 from seqloom.training.plans import ExamplePlans, batch_lengths
 from seqloom.training.session import train
-from seqloom.training.validation import Judgement, PairJudge
+from seqloom.training.validation import PairValidator, ValidationResult
 
 Recipe = dict[str, Any]
 
@@ -186,7 +186,9 @@ def scripted(monkeypatch: pytest.MonkeyPatch) -> Callable[[list[float]], None]:
 
     def script(losses: list[float]) -> None:
         remaining: Iterator[float] = iter(losses)
-        monkeypatch.setattr(PairJudge, "judge", lambda self, model: Judgement({"loss": next(remaining)}, math.nan, []))
+        monkeypatch.setattr(
+            PairValidator, "validate", lambda self, model: ValidationResult({"loss": next(remaining)}, math.nan, [])
+        )
 
     return script
 

@@ -1,6 +1,5 @@
 import itertools
 import math
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,7 @@ from torch import nn
 
 from seqloom.recipe import sections
 from seqloom.runs import Checkpoint, RunFolder
-from seqloom.training.loop import Progress
+from seqloom.training.loop import TrainingState
 from seqloom.training.optimisation import (
     build_optimiser,
     learning_rate_factor,
@@ -121,7 +120,7 @@ def test_an_optimiser_goes_on_from_a_checkpoint_to_the_bit(section: sections.Opt
     steps(first, optimiser, range(3))
     weights = {name: value.detach().numpy().copy() for name, value in first.named_parameters()}
     run = RunFolder.open(tiny_run_copy)
-    run.save_checkpoint(Checkpoint(weights, optimiser_arrays(optimiser, first), asdict(Progress(step=3))))
+    run.save_checkpoint(Checkpoint(weights, optimiser_arrays(optimiser, first), TrainingState(step=3).counters))
     loaded = run.load_checkpoint()
     assert loaded is not None
 

@@ -46,7 +46,7 @@ def body(book: Path, **changes: Any) -> dict[str, Any]:
             "steps": 60,
             "epochs": 100,
             "batch_size": 8,
-            "stretch": 20,
+            "bptt": 20,
             "learning_rate": 0.02,
             "validation": {"every_steps": 30},
             "threads": 1,
@@ -67,7 +67,7 @@ def mean_loss(model: EncoderDecoder, prepared: Prepared, **layout: int) -> float
     nll, count, state = 0.0, 0, None
     with torch.no_grad():
         for step in range(plan.steps):
-            batch = split.stretch(plan, step)
+            batch = split.window(plan, step)
             loss = model(batch, state)
             state, nll, count = loss.state, nll + float(loss.nll), count + batch.num_symbols
     assert count == split.symbols
@@ -77,19 +77,19 @@ def mean_loss(model: EncoderDecoder, prepared: Prepared, **layout: int) -> float
 @pytest.mark.parametrize("cell", CELLS)
 def test_the_loss_of_running_text_does_not_depend_on_where_it_is_cut(book: Path, cell: str) -> None:
     model, prepared = opened(recipe_from(body(book, decoder={"cell": cell})))
-    whole = mean_loss(model, prepared, rows=1, stretch=10**6, start_up=0)
-    for stretch in (7, 64, 1000):
-        assert mean_loss(model, prepared, rows=1, stretch=stretch, start_up=0) == pytest.approx(whole, abs=1e-6)
-    assert mean_loss(model, prepared, rows=5, stretch=64, start_up=200) == pytest.approx(whole, abs=1e-4)
+    whole = mean_loss(model, prepared, rows=1, window=10**6, start_up=0)
+    for window in (7, 64, 1000):
+        assert mean_loss(model, prepared, rows=1, window=window, start_up=0) == pytest.approx(whole, abs=1e-6)
+    assert mean_loss(model, prepared, rows=5, window=64, start_up=200) == pytest.approx(whole, abs=1e-4)
 
 
 def test_a_state_survives_being_saved(book: Path) -> None:
     model, prepared = opened(recipe_from(body(book)))
     split = prepared.splits["train"]
-    plan = plan_reading(split.symbols, rows=3, stretch=50, start_up=0)
-    state = model(split.stretch(plan, 0)).state
+    plan = plan_reading(split.symbols, rows=3, window=50, start_up=0)
+    state = model(split.window(plan, 0)).state
     again = restored_state(model, state_arrays(state))
-    one, other = model(split.stretch(plan, 1), state), model(split.stretch(plan, 1), again)
+    one, other = model(split.window(plan, 1), state), model(split.window(plan, 1), again)
     assert float(one.nll) == float(other.nll)
     assert not state.hidden.requires_grad
 

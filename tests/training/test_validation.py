@@ -9,7 +9,7 @@ import pytest
 from seqloom.metrics import CAPTIONS
 from seqloom.runs import RunFolder
 from seqloom.training.session import train
-from seqloom.training.validation import Judgement, _judged_by
+from seqloom.training.validation import ValidationResult, _judged_by
 
 Recipe = dict[str, Any]
 
@@ -82,11 +82,11 @@ def test_a_language_model_is_not_blamed_for_ignoring_its_source(tiny_recipe: Rec
 
 
 def test_where_no_wrong_source_exists_nothing_is_claimed() -> None:
-    judgement = Judgement({"loss": 1.0}, math.nan, [])
-    assert judgement.uses_source
-    assert json.loads(json.dumps(judgement.as_json(), allow_nan=False))["shuffled_loss"] is None
+    result = ValidationResult({"loss": 1.0}, math.nan, [])
+    assert result.uses_source
+    assert json.loads(json.dumps(result.as_json(), allow_nan=False))["shuffled_loss"] is None
 
 
 def test_a_small_growth_of_the_loss_is_no_use_of_the_source() -> None:
-    assert not Judgement({"loss": 1.0}, 1.019, []).uses_source
-    assert Judgement({"loss": 1.0}, 1.021, []).uses_source
+    assert not ValidationResult({"loss": 1.0}, 1.019, []).uses_source
+    assert ValidationResult({"loss": 1.0}, 1.021, []).uses_source

@@ -51,9 +51,9 @@ class Batch:
 
 @dataclass(frozen=True)
 class StreamBatch(Batch):
-    """A stretch of running text in B rows, each a place in it. `target` holds the symbols, `end` for a line break.
+    """A window of running text in B rows, each a place in it. `target` holds the symbols, `end` for a line break.
 
-    before [B]: the symbol in front of each row's stretch. fresh: whether rows begin here; else the state comes from the batch
+    before [B]: the symbol in front of each row's window. fresh: whether rows begin here; else the state comes from the batch
     before. counted_from [B]: from which position on a row's symbols count; those before only bring its state up.
     """
 
@@ -92,36 +92,36 @@ class BatchPlan:
 
 @dataclass(frozen=True)
 class StreamPlan:
-    """Running text in rows, read side by side: row r is `length` symbols from `starts[r]` on, `stretch` at a time.
+    """Running text in rows, read side by side: row r is `length` symbols from `starts[r]` on, `window` at a time.
 
     start_up: all rows but the first begin so many symbols before what they are there for. These symbols do not count.
     """
 
     starts: IntArray
     length: int
-    stretch: int
+    window: int
     start_up: int = 0
 
     @property
     def steps(self) -> int:
         """Stretches of a row."""
-        return -(-self.length // self.stretch)
+        return -(-self.length // self.window)
 
 
-def plan_stream(symbols: int, *, rows: int, stretch: int, seed: int, epoch: int) -> StreamPlan:
+def plan_stream(symbols: int, *, rows: int, window: int, seed: int, epoch: int) -> StreamPlan:
     """Lay a text out for training, in at most so many rows. Epochs differ in where the first row begins, so in all cuts."""
-    rows = max(1, min(rows, symbols // stretch))
-    length = max(1, symbols // rows // stretch) * stretch if symbols >= stretch else symbols
+    rows = max(1, min(rows, symbols // window))
+    length = max(1, symbols // rows // window) * window if symbols >= window else symbols
     offset = int(np.random.default_rng([seed, epoch]).integers(symbols - rows * length + 1))
-    return StreamPlan(offset + length * np.arange(rows), length, stretch)
+    return StreamPlan(offset + length * np.arange(rows), length, window)
 
 
-def plan_reading(symbols: int, *, rows: int, stretch: int, start_up: int) -> StreamPlan:
+def plan_reading(symbols: int, *, rows: int, window: int, start_up: int) -> StreamPlan:
     """Lay a text out for judging: every symbol counts once, in rows that overlap by a start-up; one row is exact."""
     own = -(-max(1, symbols - start_up) // rows)
     if rows == 1 or own < start_up:  # too little text to be worth it
-        return StreamPlan(np.zeros(1, dtype=np.int64), symbols, stretch)
-    return StreamPlan(own * np.arange(rows), start_up + own, stretch, start_up)
+        return StreamPlan(np.zeros(1, dtype=np.int64), symbols, window)
+    return StreamPlan(own * np.arange(rows), start_up + own, window, start_up)
 
 
 def plan_epoch(

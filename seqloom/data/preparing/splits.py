@@ -63,17 +63,17 @@ class PreparedSplit:
         flat, _ = self.sides[TARGET]
         return int(np.count_nonzero(flat == UNKNOWN))
 
-    def stretch(self, plan: StreamPlan, step: int) -> StreamBatch:
-        """One stretch of every row of a running text."""
+    def window(self, plan: StreamPlan, step: int) -> StreamBatch:
+        """One window of every row of a running text."""
         flat, offsets = self.sides[TARGET]
-        first = plan.starts + step * plan.stretch
+        first = plan.starts + step * plan.window
         ends = np.minimum(plan.starts + plan.length, len(flat))
-        lengths = np.clip(ends - first, 0, plan.stretch)
+        lengths = np.clip(ends - first, 0, plan.window)
         positions = first[:, None] + np.arange(int(lengths.max()))
         values = flat[np.minimum(positions, len(flat) - 1)].astype(np.int64)
         # A text begins as if a line had just ended.
         before = np.where(first > 0, flat[np.clip(first - 1, 0, len(flat) - 1)], END).astype(np.int64)
-        silent = np.where(np.arange(len(first)) > 0, np.maximum(0, plan.start_up - step * plan.stretch), 0)
+        silent = np.where(np.arange(len(first)) > 0, np.maximum(0, plan.start_up - step * plan.window), 0)
         lines = np.clip(np.searchsorted(offsets, first, side="right") - 1, 0, len(self) - 1)
         origins = tuple(Origin(self.files[file], int(line)) for file, line in self.places[lines])
         weights = np.ones(len(first), dtype=np.float32)

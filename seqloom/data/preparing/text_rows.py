@@ -23,16 +23,16 @@ class Layout:
     places: IntArray
     counted: BoolArray
 
-    def stretches(self, length: int) -> "Iterator[Layout]":
-        """Cut into stretches that are read one after the other."""
+    def windows(self, length: int) -> "Iterator[Layout]":
+        """Cut into windows that are read one after the other."""
         for start in range(0, self.inputs.shape[1], length):
             part = (slice(None), slice(start, start + length))
             yield Layout(self.inputs[part], self.labels[part], self.places[part], self.counted[part])
 
 
-def running_layout(ids: IntArray, *, rows: int, stretch: int, start_up: int) -> Layout:
+def running_layout(ids: IntArray, *, rows: int, window: int, start_up: int) -> Layout:
     """Running text: `end` comes before it, and rows overlap by a start-up that does not count."""
-    plan = plan_reading(len(ids), rows=rows, stretch=stretch, start_up=start_up)
+    plan = plan_reading(len(ids), rows=rows, window=window, start_up=start_up)
     steps = np.arange(plan.length)
     places = plan.starts[:, None] + steps
     counted = (places < len(ids)) & ((steps >= plan.start_up) | (plan.starts[:, None] == 0))

@@ -43,7 +43,7 @@ class DecoderState:
         return self.cells[-1][0]
 
     def detached(self) -> "DecoderState":
-        """The same state, through which no gradient flows back. What belongs to sources stays: they have one stretch only."""
+        """The same state, through which no gradient flows back. What belongs to sources stays: they have one window only."""
         return replace(self, cells=tuple(tuple(leaf.detach() for leaf in layer) for layer in self.cells))
 
     def select(self, sentences: Tensor, parents: Tensor, *, regrouped: bool) -> "DecoderState":
@@ -63,7 +63,7 @@ class DecoderState:
 
 @dataclass(frozen=True)
 class Decoded:
-    """A stretch of decoding.
+    """A window of decoding.
 
     features [B, T, O] for the output layer; weights [B, H, T, S] by source; the state after it; chances: what was drawn on the
     way, of the sources in which positions are drawn.
@@ -76,7 +76,7 @@ class Decoded:
 
     @classmethod
     def joined(cls, steps: Sequence["Decoded"]) -> "Decoded":
-        """Steps one after the other as one stretch."""
+        """Steps one after the other as one window."""
         return cls(
             features=torch.cat([step.features for step in steps], dim=1),
             weights={name: torch.cat([step.weights[name] for step in steps], dim=2) for name in steps[0].weights},

@@ -1,6 +1,6 @@
-"""A language model over stretches of text: state in, state out, so that a text of any length goes through bit by bit.
+"""A language model over windows of text: state in, state out, so that a text of any length goes through bit by bit.
 
-Letters: B rows, T symbols of a stretch, V vocabulary, N rows of logits at a time.
+Letters: B rows, T symbols of a window, V vocabulary, N rows of logits at a time.
 """
 
 import math

@@ -161,7 +161,7 @@ class Training(Section):
     """A batch holds at most so many symbols on its longer side, padding included."""
     batch_size: Positive | None = None
     """At most so many examples in a batch; of running text, so many places in it that are read at once."""
-    stretch: Positive = 64
+    bptt: Positive = 64
     """Running text only: so many symbols between two updates. The state goes on, the gradient is cut there."""
     accumulate: Positive = 1
     optimiser: Optimiser = Adam()
@@ -186,4 +186,4 @@ class Training(Section):
     @property
     def rows(self) -> int:
         """At how many places running text is read at once."""
-        return self.batch_size or max(1, self.batch_tokens // self.stretch)
+        return self.batch_size or max(1, self.batch_tokens // self.bptt)

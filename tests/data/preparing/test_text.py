@@ -74,23 +74,23 @@ def stream_of(count: int) -> PreparedSplit:
 
 def read(split: PreparedSplit, **wishes: Any) -> list[StreamBatch]:
     plan = plan_reading(split.symbols, **wishes)
-    return [split.stretch(plan, step) for step in range(plan.steps)]
+    return [split.window(plan, step) for step in range(plan.steps)]
 
 
 @pytest.mark.parametrize("rows", [1, 2, 3, 7])
-@pytest.mark.parametrize("stretch", [1, 16, 50, 1000])
+@pytest.mark.parametrize("window", [1, 16, 50, 1000])
 @pytest.mark.parametrize("count", [1, 49, 400, 401])
-def test_every_symbol_counts_once_when_a_text_is_judged(count: int, rows: int, stretch: int) -> None:
+def test_every_symbol_counts_once_when_a_text_is_judged(count: int, rows: int, window: int) -> None:
     split = stream_of(count)
     counted: list[int] = []
-    for batch in read(split, rows=rows, stretch=stretch, start_up=20):
+    for batch in read(split, rows=rows, window=window, start_up=20):
         counted += batch.labels.values[batch.counted].tolist()
     assert sorted(counted) == list(range(10, 10 + count))
 
 
 def test_rows_read_a_start_up_before_what_counts() -> None:
-    batches = read(stream_of(400), rows=4, stretch=30, start_up=40)
-    plan = plan_reading(400, rows=4, stretch=30, start_up=40)
+    batches = read(stream_of(400), rows=4, window=30, start_up=40)
+    plan = plan_reading(400, rows=4, window=30, start_up=40)
     assert plan.starts.tolist() == [0, 90, 180, 270]
     assert [int(one.counted.sum()) for one in batches[:2]] == [30, 30 + 3 * 20]
     assert [one.fresh for one in batches[:2]] == [True, False]
@@ -98,9 +98,9 @@ def test_rows_read_a_start_up_before_what_counts() -> None:
 
 def test_inputs_are_the_text_one_symbol_late() -> None:
     split = stream_of(200)
-    plan = plan_stream(split.symbols, rows=4, stretch=16, seed=1, epoch=0)
+    plan = plan_stream(split.symbols, rows=4, window=16, seed=1, epoch=0)
     for step in range(plan.steps):
-        batch = split.stretch(plan, step)
+        batch = split.window(plan, step)
         inputs, labels = batch.inputs.values.astype(np.int64), batch.labels.values.astype(np.int64)
         first = inputs[:, 0] == END  # only at the very beginning of the text
         assert (inputs[~first] == labels[~first] - 1).all()
@@ -109,15 +109,15 @@ def test_inputs_are_the_text_one_symbol_late() -> None:
 
 
 def test_epochs_are_equally_long_and_cut_the_text_elsewhere() -> None:
-    plans = [plan_stream(10_007, rows=8, stretch=32, seed=3, epoch=epoch) for epoch in range(6)]
+    plans = [plan_stream(10_007, rows=8, window=32, seed=3, epoch=epoch) for epoch in range(6)]
     assert len({plan.steps for plan in plans}) == 1
     assert len({int(plan.starts[0]) for plan in plans}) > 1
     assert all(int(plan.starts[-1]) + plan.length <= 10_007 for plan in plans)
-    assert plans[2].starts.tolist() == plan_stream(10_007, rows=8, stretch=32, seed=3, epoch=2).starts.tolist()
+    assert plans[2].starts.tolist() == plan_stream(10_007, rows=8, window=32, seed=3, epoch=2).starts.tolist()
 
 
 def test_a_text_shorter_than_a_stretch_is_one_row() -> None:
-    plan = plan_stream(5, rows=8, stretch=32, seed=1, epoch=0)
+    plan = plan_stream(5, rows=8, window=32, seed=1, epoch=0)
     assert (plan.starts.tolist(), plan.length, plan.steps) == ([0], 5, 1)
 
 

@@ -12,7 +12,7 @@ from seqloom.symbols import BEGIN, END
 @pytest.mark.parametrize("length", [1, 2, 6_999, 7_000, 30_001])
 def test_every_symbol_of_running_text_counts_once(rows: int, length: int) -> None:
     ids = np.arange(3, 3 + length)
-    layout = running_layout(ids, rows=rows, stretch=512, start_up=1000)
+    layout = running_layout(ids, rows=rows, window=512, start_up=1000)
     assert sorted(layout.places[layout.counted].tolist()) == list(range(length))
     np.testing.assert_array_equal(layout.labels[layout.counted], ids[layout.places[layout.counted]])
     before = np.append(END, ids)
@@ -20,7 +20,7 @@ def test_every_symbol_of_running_text_counts_once(rows: int, length: int) -> Non
 
 
 def test_a_row_starts_up_on_the_text_before_its_own_part() -> None:
-    layout = running_layout(np.arange(3, 10_003), rows=3, stretch=512, start_up=1000)
+    layout = running_layout(np.arange(3, 10_003), rows=3, window=512, start_up=1000)
     assert layout.counted[0].all()
     assert not layout.counted[1:, :1000].any()
     assert layout.counted[1, 1000:].all()
@@ -41,7 +41,7 @@ def test_every_line_is_read_from_begin_to_end(budget: int) -> None:
 
 
 def test_stretches_are_the_layout_cut_up() -> None:
-    layout = running_layout(np.arange(3, 103), rows=1, stretch=7, start_up=10)
-    parts = list(layout.stretches(7))
+    layout = running_layout(np.arange(3, 103), rows=1, window=7, start_up=10)
+    parts = list(layout.windows(7))
     assert [part.inputs.shape[1] for part in parts] == [7] * 14 + [2]
     np.testing.assert_array_equal(np.concatenate([part.labels for part in parts], axis=1), layout.labels)
