@@ -8,11 +8,23 @@ from typing import assert_never
 import torch
 from torch import Tensor, nn
 
-from seqloom.models.attention import Attention, Carry, Chance, Keys, MultiHeadAttention, Read, build_attention
+from seqloom.models.attention import (
+    Attention,
+    Carry,
+    Chance,
+    Keys,
+    MultiHeadAttention,
+    PremultipliedAttention,
+    Read,
+    build_attention,
+)
 from seqloom.models.attention.oracle import Told
 from seqloom.models.memory import CellState, Memory, MemorySize
 from seqloom.models.mixed_precision import Linear
+from seqloom.models.operations import Multiplications, matrix_entries
+from seqloom.models.products import FloatProduct
 from seqloom.recipe import sections
+from seqloom.system.cpu import InferencePrecision
 
 Memories = Mapping[str, Memory]
 """One memory per source, by the source's name."""
@@ -62,6 +74,8 @@ class Bridge(nn.Module):
     """Sees nothing by itself: `kind: none`, and the base of the others. context_size: C, 0 without a context."""
 
     context_size = 0
+    gives_start = False
+    """Whether the decoder's first state comes from it."""
 
     def start(self, memories: Memories) -> tuple[CellState, ...] | None:  # noqa: ARG002
         """The decoder's first state, leaves [B, D] per layer; None means zeros."""
@@ -79,9 +93,24 @@ class Bridge(nn.Module):
         """What the queries [B, Q, D] see of the sources."""
         return BridgeRead(None, {}, carry)
 
+    @property
+    def multiplications(self) -> Multiplications:
+        """What it costs to begin, and to read at every step."""
+        return Multiplications()
+
+    def for_prediction(self, precision: InferencePrecision) -> "Bridge":  # noqa: ARG002
+        """The same, laid out for speed in a precision."""
+        return self
+
+    def multiply_contexts(self, product: FloatProduct) -> bool:  # noqa: ARG002
+        """Give contexts multiplied by a matrix from now on, if that can be had for less. Whether it is so."""
+        return False
+
 
 class InitialBridge(Bridge):
     """Option 1 (E3): `s_0 = f(h_T)`, the identity or dense layers, and nothing afterwards."""
+
+    gives_start = True
 
     def __init__(self, start: sections.Start, decoder: "DecoderShape", memory_sizes: MemorySizes) -> None:
         super().__init__()
@@ -91,6 +120,11 @@ class InitialBridge(Bridge):
         """`s_0` of every decoder layer."""
         first: tuple[CellState, ...] = self.first(memories)
         return first
+
+    @property
+    def multiplications(self) -> Multiplications:
+        """The first state."""
+        return Multiplications(sentence=matrix_entries(self.first))
 
 
 class EveryStepBridge(InitialBridge):
@@ -154,6 +188,28 @@ class AttentionBridge(InitialBridge):
             chances={name: read.chance for name, read in reads.items() if read.chance is not None},
         )
 
+    @property
+    def multiplications(self) -> Multiplications:
+        """The first state, all attentions, and the gate."""
+        attentions = [self.attention(name).multiplications for name in self.attentions]
+        return sum(attentions, start=super().multiplications + Multiplications(target=matrix_entries(self.gate)))
+
+    def for_prediction(self, precision: InferencePrecision) -> Bridge:
+        """Every attention in its own form."""
+        for name in list(self.attentions):
+            self.attentions[name] = self.attention(name).for_prediction(precision)
+        return self
+
+    def multiply_contexts(self, product: FloatProduct) -> bool:
+        """Multiply the source where contexts are averages of it; of several sources, these lie side by side."""
+        attentions = [self.attention(name) for name in self.attentions]
+        if len(attentions) != 1 or not attentions[0].averages_values:
+            return False
+        self.context_size = len(product.matrix)
+        (name,) = self.attentions
+        self.attentions[name] = PremultipliedAttention(attentions[0], product, self.context_size)
+        return True
+
     def _read_one(self, name: str, query: Tensor, link: Link, carry: Carry) -> Read:
         attention, keys = self.attention(name), link.keys[name]
         read: Read = attention(query, keys, carry)
@@ -214,12 +270,19 @@ class CrossAttentionBridge(Bridge):
             weights = link.told[name].over(weights)
         return attention.context(weights, keys), weights if layer in self.shown else None
 
+    @property
+    def multiplications(self) -> Multiplications:
+        """All attentions of all layers."""
+        attentions = [one for one in self.layers.modules() if isinstance(one, Attention)]
+        return sum((one.multiplications for one in attentions), start=Multiplications())
+
     def _of_layer(self, keys: Keys, layer: int) -> Keys:
         own = slice(layer * self.size, (layer + 1) * self.size)
         return Keys(keys.keys[..., own], keys.values[..., own], keys.mask)
 
     def _attention(self, layer: int, name: str) -> MultiHeadAttention:
-        attention = self.get_submodule(f"layers.{layer}.{name}")
+        by_source = self.layers[layer]
+        attention = by_source[name] if isinstance(by_source, nn.ModuleDict) else None
         if not isinstance(attention, MultiHeadAttention):
             raise TypeError(attention)
         return attention

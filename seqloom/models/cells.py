@@ -2,11 +2,16 @@
 
 A step has two parts: what the inputs alone contribute, `project`, which can be computed for all steps at once, and what
 needs the previous state, `step`. Inputs come in parts, [e; c] say, each with a matrix of its own: U [e; c] = U_e e + U_c c.
-The weights of a step are handed to it, because dropout on them must leave out the same at all steps of a sequence.
+The products of a step are handed to it, because dropout on weights must leave out the same at all steps of a sequence.
+
+A new kind is a class with `from_state` and `step` (and `num_leaves`, if its state has more than one vector), a word in `cell`
+of `recipe.sections.Recurrence`, and an arm in `cell_kind`. Prediction lays out its matrices, and operations are counted from
+them, without being told.
 """
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import assert_never
 
 import torch
@@ -16,14 +21,15 @@ from torch.nn.functional import dropout
 from seqloom.models.initialisation import FORGET_BIAS, start_reading_embedding, start_recurrent
 from seqloom.models.memory import CellState
 from seqloom.models.mixed_precision import Linear, current_multiplier, linear
+from seqloom.models.operations import matrix_entries
 from seqloom.recipe import sections
 
 Squash = Callable[[Tensor], Tensor]
 """The lectures' sigma, "a squashing non-linearity": tanh, or the logistic function. Gates are always logistic."""
 
 
-Weights = tuple[Tensor, ...]
-"""What a cell uses at every step: its matrices from state to gates, then their bias if it has one."""
+StateProducts = tuple[Callable[[Tensor], Tensor], ...]
+"""What a step does with the state before: `W s + b` of each layer from state to gates."""
 
 
 class Cell(nn.Module, ABC):
@@ -44,6 +50,14 @@ class Cell(nn.Module, ABC):
         # One bias is enough: the first part carries it.
         self.inputs = nn.ModuleList(Linear(part, gates * size, bias=index == 0) for index, part in enumerate(part_sizes))
 
+    @property
+    def first_input(self) -> Linear:
+        """The layer that the first part of the input goes through."""
+        layer = self.inputs[0]
+        if not isinstance(layer, Linear):
+            raise TypeError(layer)
+        return layer
+
     def project(self, first: Tensor) -> Tensor:
         """What the first part of the input contributes, `U_1 x_1 + b` for all gates: [..., I_1] -> [..., gates * D]."""
         projected: Tensor = self.inputs[0](first)
@@ -57,18 +71,31 @@ class Cell(nn.Module, ABC):
 
     @property
     @abstractmethod
-    def weights(self) -> Weights:
-        """What a step uses, nothing left out."""
+    def from_state(self) -> tuple[Linear, ...]:
+        """The layers from state to gates. Prediction puts products in their place."""
 
-    def drawn_weights(self) -> Weights:
-        """What all steps of one sequence use: in training with entries left out at random, and the others scaled up."""
-        return tuple(
-            dropout(weight, self.weight_dropout, self.training) if weight.dim() == 2 else weight for weight in self.weights
-        )
+    @property
+    def products(self) -> StateProducts:
+        """What a step uses, nothing left out."""
+        return tuple(layer.forward for layer in self.from_state)
+
+    def drawn_products(self) -> StateProducts:
+        """What all steps of one sequence use: in training with weights left out at random, and the others scaled up."""
+        if not self.training or not self.weight_dropout:
+            return self.products
+        return tuple(partial(linear, matrix=self._drawn(layer), bias=layer.bias) for layer in self.from_state)
+
+    def _drawn(self, layer: Linear) -> Tensor:
+        return dropout(layer.weight, self.weight_dropout, self.training)
 
     @abstractmethod
-    def step(self, projected: Tensor, state: CellState, weights: Weights) -> CellState:
+    def step(self, projected: Tensor, state: CellState, products: StateProducts) -> CellState:
         """The next state from the projected inputs [..., gates * D] and the state before."""
+
+    @property
+    def multiplications(self) -> int:
+        """What a step costs."""
+        return matrix_entries(self)
 
     def run(self, state: CellState, first: Tensor, *others: Tensor) -> tuple[Tensor, CellState]:
         """Read whole sequences from a state, leaves [B, D]: what is shown at every step [B, T, D], and the state at the end.
@@ -98,13 +125,13 @@ class RnnCell(Cell):
         self.recurrent = _recurrent(size, 1)
 
     @property
-    def weights(self) -> Weights:
+    def from_state(self) -> tuple[Linear, ...]:
         """`W`."""
-        return (self.recurrent.weight,)
+        return (self.recurrent,)
 
-    def step(self, projected: Tensor, state: CellState, weights: Weights) -> CellState:
+    def step(self, projected: Tensor, state: CellState, products: StateProducts) -> CellState:
         """One step of C1."""
-        return (self.squash(projected + linear(state[0], *weights)),)
+        return (self.squash(projected + products[0](state[0])),)
 
 
 class GruCell(Cell):
@@ -116,16 +143,16 @@ class GruCell(Cell):
         self.candidate = _recurrent(size, 1)
 
     @property
-    def weights(self) -> Weights:
-        """The gates' matrix, the candidate's."""
-        return self.gates.weight, self.candidate.weight
+    def from_state(self) -> tuple[Linear, ...]:
+        """For the gates, for the candidate."""
+        return self.gates, self.candidate
 
-    def step(self, projected: Tensor, state: CellState, weights: Weights) -> CellState:
+    def step(self, projected: Tensor, state: CellState, products: StateProducts) -> CellState:
         """One step of C2; gates in the order o, i."""
-        (before,), (to_gates, to_candidate) = state, weights
+        (before,), (to_gates, to_candidate) = state, products
         for_gates, for_candidate = projected.tensor_split([2 * self.size], dim=-1)
-        reset, keep = torch.sigmoid(for_gates + linear(before, to_gates)).chunk(2, dim=-1)
-        candidate = self.squash(for_candidate + linear(reset * before, to_candidate))
+        reset, keep = torch.sigmoid(for_gates + to_gates(before)).chunk(2, dim=-1)
+        candidate = self.squash(for_candidate + to_candidate(reset * before))
         return (candidate + keep * (before - candidate),)  # i * s + (1 - i) * s~
 
 
@@ -137,15 +164,15 @@ class TorchGruCell(Cell):
         self.recurrent = _recurrent(size, 3, bias=True)
 
     @property
-    def weights(self) -> Weights:
+    def from_state(self) -> tuple[Linear, ...]:
         """`W` and its bias."""
-        return self.recurrent.weight, self.recurrent.bias
+        return (self.recurrent,)
 
-    def step(self, projected: Tensor, state: CellState, weights: Weights) -> CellState:
+    def step(self, projected: Tensor, state: CellState, products: StateProducts) -> CellState:
         """One step; gates in the order o, i, as torch's r, z."""
         (before,) = state
         for_gates, for_candidate = projected.tensor_split([2 * self.size], dim=-1)
-        from_gates, from_candidate = linear(before, *weights).tensor_split([2 * self.size], dim=-1)
+        from_gates, from_candidate = products[0](before).tensor_split([2 * self.size], dim=-1)
         reset, keep = torch.sigmoid(for_gates + from_gates).chunk(2, dim=-1)
         candidate = self.squash(for_candidate + reset * from_candidate)
         return (candidate + keep * (before - candidate),)
@@ -159,17 +186,17 @@ class LstmCell(Cell):
     def __init__(self, part_sizes: Sequence[int], size: int, *, squash: Squash, weight_dropout: float = 0.0) -> None:
         super().__init__(part_sizes, size, weight_dropout=weight_dropout, gates=4, squash=squash)
         self.recurrent = _recurrent(size, 4)
-        nn.init.constant_(self.get_parameter("inputs.0.bias")[:size], FORGET_BIAS)
+        nn.init.constant_(self.first_input.bias[:size], FORGET_BIAS)
 
     @property
-    def weights(self) -> Weights:
-        """The matrix for all gates."""
-        return (self.recurrent.weight,)
+    def from_state(self) -> tuple[Linear, ...]:
+        """For all gates."""
+        return (self.recurrent,)
 
-    def step(self, projected: Tensor, state: CellState, weights: Weights) -> CellState:
+    def step(self, projected: Tensor, state: CellState, products: StateProducts) -> CellState:
         """One step of C3; gates in the order f, i, o, then the candidate."""
         hidden, memory = state
-        total = projected + linear(hidden, *weights)
+        total = projected + products[0](hidden)
         for_gates, for_candidate = total.tensor_split([3 * self.size], dim=-1)
         forget, write, output = torch.sigmoid(for_gates).chunk(3, dim=-1)
         memory = forget * memory + write * self.squash(for_candidate)
@@ -177,10 +204,10 @@ class LstmCell(Cell):
 
     def run(self, state: CellState, first: Tensor, *others: Tensor) -> tuple[Tensor, CellState]:
         """Read whole sequences, by torch's own kernel where it computes the same (docs/decisions/training-loops.md)."""
-        if others or self.squash is not torch.tanh or not current_multiplier().exact:
+        prepared = not isinstance(self.recurrent, Linear)  # for prediction, maybe in another precision
+        if others or prepared or self.squash is not torch.tanh or not current_multiplier().exact:
             return super().run(state, first, *others)
-        (recurrent,) = self.drawn_weights()
-        own = self.get_parameter("inputs.0.weight"), recurrent, self.get_parameter("inputs.0.bias")
+        own = self.first_input.weight, self._drawn(self.recurrent), self.first_input.bias
         matrices = [_as_in_torch(matrix) for matrix in own]
         matrices.append(torch.zeros_like(matrices[-1]))  # torch has a second bias
         before = [leaf[None] for leaf in state]
@@ -194,30 +221,33 @@ def _as_in_torch(gates: Tensor) -> Tensor:
     return torch.cat([write, forget, candidate, output])
 
 
+def cell_kind(section: sections.Recurrence) -> type["RnnCell | GruCell | TorchGruCell | LstmCell"]:
+    """The class of the cell that a recipe names."""
+    match section.cell:
+        case "rnn":
+            return RnnCell
+        case "gru":
+            return TorchGruCell if section.reset == "after" else GruCell
+        case "lstm":
+            return LstmCell
+        case _:
+            assert_never(section.cell)
+
+
 def build_cell(section: sections.Recurrence, part_sizes: Sequence[int], *, reads_embedding: bool = False) -> Cell:
     """The cell that a recipe names, for inputs of the given parts. reads_embedding: whether the first part is one."""
     squash: Squash = torch.tanh if section.activation == "tanh" else torch.sigmoid
-    kind: type[RnnCell | GruCell | TorchGruCell | LstmCell]
-    match section.cell:
-        case "rnn":
-            kind = RnnCell
-        case "gru":
-            kind = TorchGruCell if section.reset == "after" else GruCell
-        case "lstm":
-            kind = LstmCell
-        case _:
-            assert_never(section.cell)
-    cell = kind(part_sizes, section.size, squash=squash, weight_dropout=section.weight_dropout)
+    cell = cell_kind(section)(part_sizes, section.size, squash=squash, weight_dropout=section.weight_dropout)
     if reads_embedding:
-        start_reading_embedding(cell.get_parameter("inputs.0.weight"))
+        start_reading_embedding(cell.first_input.weight)
     return cell
 
 
 def unroll(cell: Cell, projected: Tensor, state: CellState) -> CellState:
     """Run a cell over all steps: projected [B, T, gates * D], state leaves [B, D] -> states after each step, [B, T, D]."""
     states = []
-    weights = cell.drawn_weights()
+    products = cell.drawn_products()
     for step in projected.unbind(dim=1):
-        state = cell.step(step, state, weights)
+        state = cell.step(step, state, products)
         states.append(state)
     return tuple(torch.stack(leaf, dim=1) for leaf in zip(*states, strict=True))

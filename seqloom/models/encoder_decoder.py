@@ -1,8 +1,8 @@
 """The whole model: encoders, a bridge and a decoder, as `p(y | x) = prod_t p(y_t | y_<t, x)` (E1)."""
 
 from collections.abc import Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass
-from typing import cast
 
 import numpy as np
 import torch
@@ -13,14 +13,17 @@ from seqloom.data.kinds.contract import InputSize
 from seqloom.data.preparing.batches import Batch
 from seqloom.errors import RecipeError
 from seqloom.models.decoders import Decoded, DecoderState, build_decoder
-from seqloom.models.encoders import Encoder, ImageEncoder, TextEncoder, TransformerEncoder, build_encoder
+from seqloom.models.decoders.inputs import scheduled_sampling
+from seqloom.models.encoders import Encoder, build_encoder
 from seqloom.models.encoders.frontends import input_sizes
 from seqloom.models.memory import Memory, MemorySize
+from seqloom.models.operations import Multiplications
 from seqloom.models.training.loss import chunked_cross_entropy, sampled_outputs
 from seqloom.models.training.objective import LookingTerms
 from seqloom.recipe import sections
 from seqloom.recipe.sections import TARGET
 from seqloom.results.layouts import Layout
+from seqloom.system.cpu import InferencePrecision
 
 
 @dataclass(frozen=True)
@@ -74,16 +77,19 @@ class EncoderDecoder(nn.Module):
         )
 
     def _source_embedding(self) -> nn.Embedding | None:
-        for encoder in self.encoders.values():
-            if isinstance(encoder, TextEncoder | TransformerEncoder):
-                return encoder.embedding
-        return None
+        return next((one for name in self.encoders if (one := self.encoder(name).symbol_embedding) is not None), None)
+
+    def encoder(self, name: str) -> Encoder:
+        """The encoder of a source."""
+        encoder = self.encoders[name]
+        if not isinstance(encoder, Encoder):
+            raise TypeError(encoder)
+        return encoder
 
     def load_pretrained(self) -> None:
         """Take over what parts of the model have learnt elsewhere."""
-        for encoder in self.encoders.values():
-            if isinstance(encoder, ImageEncoder):
-                encoder.load_pretrained()
+        for name in self.encoders:
+            self.encoder(name).load_pretrained()
 
     def encode(self, sources: Mapping[str, Padded]) -> dict[str, Memory]:
         """Read every source into its memory."""
@@ -97,7 +103,7 @@ class EncoderDecoder(nn.Module):
         tokens, _ = self.tensors(batch.inputs)
         before = state if state is not None else self.decoder.start(self.encode(batch.sources), len(tokens))
         if own_share > 0.0:
-            tokens = self.decoder.with_own_outputs(tokens, before, own_share)
+            tokens = scheduled_sampling(self.decoder, tokens, before, own_share)
         return self.decoder(tokens, before)  # type: ignore[no-any-return]
 
     def forward(self, batch: Batch, state: DecoderState | None = None, *, step: int = 0) -> Loss:
@@ -148,7 +154,22 @@ class EncoderDecoder(nn.Module):
     @property
     def layouts(self) -> dict[str, Layout]:
         """How the positions of each memory lie, by the source's name."""
-        return {name: cast(Encoder, encoder).layout for name, encoder in self.encoders.items()}
+        return {name: self.encoder(name).layout for name in self.encoders}
+
+    @property
+    def multiplications(self) -> Multiplications:
+        """What a batch costs per sentence, position and pair of positions."""
+        return sum((self.encoder(name).multiplications for name in self.encoders), start=self.decoder.multiplications)
+
+    @torch.inference_mode()
+    def for_prediction(self, precision: InferencePrecision) -> "EncoderDecoder":
+        """The same model in evaluation mode, its decoder laid out for speed in a precision; the encoder, a few percent of the
+        work, stays as it is. It shares the parameters that it does not lay out anew, and does not follow later updates.
+        """  # noqa: D205
+        shared = {id(parameter): parameter for parameter in self.parameters()}
+        prepared = deepcopy(self, shared).eval()
+        prepared.decoder.for_prediction(precision)
+        return prepared
 
     @property
     def device(self) -> torch.device:

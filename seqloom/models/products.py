@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from torch.nn.functional import linear
 
 from seqloom.errors import UsageError
-from seqloom.models.mixed_precision import BrainMultiplier
+from seqloom.models.mixed_precision import BrainMultiplier, Linear
 from seqloom.system.cpu import InferencePrecision
 
 
@@ -117,3 +117,11 @@ def build_product(precision: InferencePrecision, matrix: Tensor, bias: Tensor | 
             return IntegerProduct(matrix, bias)
         case _:
             assert_never(precision)
+
+
+def lay_out(module: nn.Module, precision: InferencePrecision) -> None:
+    """Replace every matrix within a module, at any depth, that training may multiply in another precision, too."""
+    for part in list(module.modules()):
+        for name, child in list(part.named_children()):
+            if isinstance(child, Linear):
+                part.add_module(name, build_product(precision, child.weight, child.bias))

@@ -1,45 +1,18 @@
 """A recipe in a reader's words: the six jars of a model, and what may be written where."""
 
-from typing import assert_never
-
 from seqloom.recipe.schema import Slot, dotted, homes, slots_of
 from seqloom.recipe.sections import (
     TARGET,
-    Additive,
     Aligned,
-    AnyEncoder,
-    Attention,
     AttentionBridge,
     Beam,
-    Bilinear,
-    Concat,
-    ConvolutionalEncoder,
-    CrossAttentionBridge,
-    DenseEncoder,
-    DistributionInputs,
-    Dot,
-    EfficientNetLite0Encoder,
-    EveryStepBridge,
     Exhaustive,
     Files,
     Greedy,
     Hard,
-    InitialBridge,
-    Inputs,
-    Local,
-    MixedInputs,
-    MultiHead,
     NoBridge,
-    NoInputs,
-    OwnInputs,
-    Projected,
     Recipe,
-    Recurrence,
     Sample,
-    TeacherInputs,
-    TextEncoder,
-    Transformer,
-    TransformerEncoder,
     Vocabulary,
     Whole,
 )
@@ -120,116 +93,15 @@ def _files(files: Files) -> str:
 
 def _model(recipe: Recipe) -> str:
     decoder, encoders = recipe.model.decoder, recipe.encoders
-    parts = [_encoder(encoder) + (f" for {name}" if len(encoders) > 1 else "") for name, encoder in encoders.items()]
-    listing = " and ".join(filter(None, [", ".join(parts), _network("decoder", decoder)]))
-    return _joined(listing, _bridge(recipe), _inputs(decoder.inputs))
-
-
-def _encoder(section: AnyEncoder) -> str:
-    match section:
-        case TextEncoder(bidirectional=bidirectional):
-            return _network("encoder", section, "bidirectional " if bidirectional else "")
-        case TransformerEncoder():
-            return _network("encoder", section)
-        case DenseEncoder(size=size, layers=layers):
-            return f"a dense encoder ({size} wide{_layers(layers)})"
-        case ConvolutionalEncoder(channels=channels):
-            return f"a convolutional encoder ({section.memory_size} wide, {_counted(len(channels), 'stage')})"
-        case EfficientNetLite0Encoder():
-            state = "tuned" if section.tuned else "frozen"
-            return f"EfficientNet-Lite0, {state}, as the encoder ({section.memory_size} wide, {section.features} features)"
-        case _:
-            assert_never(section)
-
-
-def _network(name: str, section: Recurrence | Transformer, quality: str = "") -> str:
-    if isinstance(section, Transformer):
-        return f"a transformer {name} ({section.size} wide{_layers(section.layers)}, {_counted(section.heads, 'head')})"
-    # An LSTM and an RNN are spoken as their letters, a GRU as a word.
-    article = "a" if quality or section.cell == "gru" else "an"
-    return f"{article} {quality}{section.cell.upper()} {name} ({section.size} wide{_layers(section.layers)})"
-
-
-def _layers(count: int) -> str:
-    return f", {count} layers" if count > 1 else ""
-
-
-_USES = {
-    "input": "into the input",
-    "output": "into the output",
-    "combined": "combined with the state",
-    "state": "as the new state",
-    "concatenated": "concatenated to the state",
-}
-
-
-def _bridge(recipe: Recipe) -> str:
-    several = len(recipe.encoders) > 1
-    sources = "the sources give" if several else "the source gives"
-    whose = "the sources' summaries are" if several else "the source's summary is"
-    match recipe.model.bridge:
-        case NoBridge():
-            return "no source"
-        case InitialBridge():
-            return f"{sources} the first state only"
-        case EveryStepBridge():
-            return f"{whose} seen at every step"
-        case AttentionBridge() as bridge:
-            feed = " and fed to the next step" if bridge.feed else ""
-            copied = "; symbols of the source can be copied" if bridge.copy else ""
-            uses = [_USES[use] for use in bridge.into]
-            gated = ", behind a gate" if bridge.gate else ""
-            looks = f"{_attention(bridge.attention)}{gated}, queried by the {bridge.query} state"
-            return f"{looks}, {' and '.join(uses)}{feed}{copied}"
-        case CrossAttentionBridge(weights_of=layer):
-            shown = {"last": "of the last", "mean": "the mean of all"}.get(str(layer), f"of layer {layer}")
-            seen = "every source" if several else "the source"
-            return f"every layer of the decoder attends to {seen} (weights shown: {shown})"
+    parts = [encoder.words + (f" for {name}" if len(encoders) > 1 else "") for name, encoder in encoders.items()]
+    listing = " and ".join(filter(None, [", ".join(parts), decoder.words]))
+    return _joined(listing, recipe.model.bridge.words(several=len(encoders) > 1), decoder.inputs.words)
 
 
 def bridge_words(recipe: Recipe) -> str:
     """Say briefly how the decoder sees the source: what tells models apart that are shown beside each other."""
     bridge = recipe.model.bridge
-    return _attention(bridge.attention) if isinstance(bridge, AttentionBridge) else _bridge(recipe)
-
-
-def _inputs(section: Inputs) -> str:
-    """What the decoder is given of the step before, unless it is the right symbol."""
-    match section:
-        case TeacherInputs():
-            return ""
-        case OwnInputs():
-            return "in training the decoder reads what it wrote itself"
-        case MixedInputs(share=share, rise=rise):
-            slowly = f", rising over {_counted(rise, 'step')}" if rise else ""
-            return f"in training {100 * share:.3g} % of what the decoder reads it wrote itself{slowly}"
-        case DistributionInputs():
-            return "the decoder reads the distribution of the step before"
-        case NoInputs():
-            return "the decoder reads nothing of what it wrote"
-        case _:
-            assert_never(section)
-
-
-def _attention(section: Attention) -> str:
-    match section:
-        case Additive(size=size, coverage=coverage):
-            return f"additive attention ({size} wide{', seeing its coverage' if coverage else ''})"
-        case Concat(size=size):
-            return f"concat attention ({size} wide)"
-        case Projected(size=size, layers=layers):
-            return f"dot attention on learned keys and queries ({_counted(layers, 'layer')}, {size} wide)"
-        case MultiHead(heads=heads, size=size):
-            return f"multi-head attention ({heads} heads, {size} wide)"
-        case Local(score=score, window=window, centre=centre):
-            around = "the step's number" if centre == "monotonic" else "a place that the query names"
-            return f"local {_attention(score)}, {_counted(window, 'position')} to either side of {around}"
-        case Hard(score=score):
-            return f"hard {_attention(score)}, one position at a time"
-        case Dot() | Bilinear():
-            return f"{section.kind} attention"
-        case _:
-            assert_never(section)
+    return bridge.attention.words if isinstance(bridge, AttentionBridge) else bridge.words(several=len(recipe.encoders) > 1)
 
 
 def _loss(recipe: Recipe) -> str:

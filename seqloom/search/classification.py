@@ -7,7 +7,6 @@ import numpy as np
 
 from seqloom.recipe.sections import Beam, Greedy, Search
 from seqloom.search.contracts import FloatArray, Hypotheses, Hypothesis, IntArray, State, Step, Stepper
-from seqloom.search.fusion import own_log_probs
 from seqloom.symbols import SPECIALS
 
 
@@ -47,7 +46,7 @@ class WatchedStepper:
         step = self._stepper.step(tokens, state)
         if self._log_shares is None:
             ids = np.broadcast_to(self._classes, (len(tokens), len(self._classes)))
-            own = own_log_probs(step, np.zeros_like(ids), ids, step.all()[:, 0, self._classes])
+            own = step.own_log_probs(np.zeros_like(ids), ids, step.all()[:, 0, self._classes])
             self._log_shares = np.logaddexp.reduce(own, axis=1)
         return step
 

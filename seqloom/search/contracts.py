@@ -64,6 +64,13 @@ class Step(Protocol):
         """Log-probabilities of all symbols, [B, K, V]. Behind them, from id V on, what a model copies from sources."""
         ...
 
+    def own_log_probs(self, rows: IntArray, tokens: IntArray, ranked: FloatArray) -> FloatArray:  # noqa: ARG002
+        """What the model itself says of symbols [B, W] in the given rows [B, W]; ranked [B, W]: what search ranks them by.
+
+        The two differ where a language model is fused in, and nowhere else.
+        """
+        return ranked
+
 
 class Stepper(Protocol):
     """A model as search sees it. `step` feeds the symbols chosen last (`begin` at first) and says what may follow."""

@@ -56,7 +56,7 @@ class Ensemble:
         return EnsembleStep(tuple(member.step(tokens, own) for member, own in pairs))
 
 
-class EnsembleStep:
+class EnsembleStep(Step):
     """The mean of what the members say. Probabilities are averaged, not logarithms, so they still sum to one."""
 
     def __init__(self, members: tuple[Step, ...]) -> None:

@@ -65,8 +65,8 @@ class Fused:
         return FusedStep(model, self._language_model.step(tokens, state.language_model), self._weight)
 
 
-class FusedStep:
-    """What both say about the next symbol: `top`, `at` and `all` give the fused scores, `own` what the model alone says."""
+class FusedStep(Step):
+    """What both say about the next symbol: `top`, `at` and `all` give fused scores, `own_log_probs` what the model says."""
 
     def __init__(self, model: Step, language_model: Step, weight: float) -> None:
         self._model = model
@@ -108,15 +108,7 @@ class FusedStep:
         """Fused scores of all symbols, [B, K, V]."""
         return self._scores
 
-    def own(self, rows: IntArray, tokens: IntArray) -> FloatArray:
-        """The model's log-probabilities of symbols in the given rows; rows and tokens [B, W] -> [B, W]."""
+    def own_log_probs(self, rows: IntArray, tokens: IntArray, ranked: FloatArray) -> FloatArray:  # noqa: ARG002
+        """The model's log-probabilities, without the language model's say."""
         found: FloatArray = self._own[np.arange(len(rows))[:, None], rows, tokens]
         return found
-
-
-def own_log_probs(step: Step, rows: IntArray, tokens: IntArray, ranked: FloatArray) -> FloatArray:
-    """What the model itself says of the symbols that a search chose; all [B, W].
-
-    ranked: what the search knows of them, which is just that unless a language model is fused in.
-    """
-    return step.own(rows, tokens) if isinstance(step, FusedStep) else ranked

@@ -49,7 +49,7 @@ class Endless:
         return np.where(tokens == self.line_break, END, tokens)
 
 
-class EndlessStep:
+class EndlessStep(Step):
     """A step in which a line break takes the place of `end`."""
 
     def __init__(self, inner: Step, line_break: int) -> None:
@@ -84,3 +84,7 @@ class EndlessStep:
         extended: FloatArray = np.concatenate([every, every[:, :, END : END + 1]], axis=2)
         extended[:, :, END] = -np.inf
         return extended
+
+    def own_log_probs(self, rows: IntArray, tokens: IntArray, ranked: FloatArray) -> FloatArray:
+        """What the inner step says."""
+        return self._inner.own_log_probs(rows, np.where(tokens == self._line_break, END, tokens), ranked)

@@ -8,7 +8,6 @@ import numpy as np
 import numpy.typing as npt
 
 from seqloom.search.contracts import FloatArray, Hypotheses, IntArray, State, Step, Stepper
-from seqloom.search.fusion import own_log_probs
 from seqloom.search.history import Endings, History, Written
 from seqloom.search.request import Request
 from seqloom.search.rules import Place, Rules
@@ -103,7 +102,7 @@ class Walk:
         if not filled.all():
             choice = _without_empty(choice, filled)
         parents = self._columns[np.arange(len(self.sentences))[:, None], choice.rows]
-        own = own_log_probs(step, choice.rows, choice.tokens, choice.log_probs)
+        own = step.own_log_probs(choice.rows, choice.tokens, choice.log_probs)
         self._history.write(Written(self.sentences, parents, choice.rows, choice.tokens, own, step.weights))
         self.length += 1
         finished = filled & (choice.tokens == END)

@@ -3,13 +3,15 @@
 import torch
 from torch import Tensor, nn
 
+from seqloom.models.encoders import Encoder
 from seqloom.models.memory import Memory
+from seqloom.models.operations import Multiplications, matrix_entries
 from seqloom.results.layouts import Grid
 
 ROWS, COLUMNS = 2, 3
 
 
-class GridEncoder(nn.Module):
+class GridEncoder(Encoder):
     """Pictures [B, 1, rows, columns, 3] of bytes become states `tanh(W p + b)`, one for each pixel p, and their mean."""
 
     def __init__(self, size: int) -> None:
@@ -24,3 +26,8 @@ class GridEncoder(nn.Module):
         there = lengths[:, None] > 0
         summary = states.mean(dim=1) * there
         return Memory(states, there.expand(-1, ROWS * COLUMNS), summary, ((summary,),))
+
+    @property
+    def multiplications(self) -> Multiplications:
+        """One layer."""
+        return Multiplications(source=matrix_entries(self.look))

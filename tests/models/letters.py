@@ -144,7 +144,7 @@ def recurrent_decoder_of(decoder: RecurrentDecoder, section: sections.Model, cou
         query="previous" if attends is None else attends.query,
         into_input=attends is not None and "input" in attends.into,
         W_att=None if decoder.output.attended is None else array(decoder.output.attended),
-        W_c=None if decoder.combine is None else array(decoder.combine.weight),
+        W_c=None if decoder.combine is None else array(decoder.combine.get_parameter("weight")),
         feed=attends is not None and attends.feed,
         into_state=attends is not None and "state" in attends.into,
         concatenated=attends is not None and "concatenated" in attends.into,

@@ -110,8 +110,8 @@ def test_parts_of_an_input_act_as_one_input_side_by_side(cell: str) -> None:
     give_joined_weights(parted, joined)
     parts = [torch.randn(2, width, dtype=torch.float64) for width in (3, 2, 4)]
     state = tuple(torch.randn(2, SIZE, dtype=torch.float64) for _ in range(parted.num_leaves))
-    after = parted.step(parted.extend(parted.project(parts[0]), *parts[1:]), state, parted.weights)
-    expected = joined.step(joined.project(torch.cat(parts, dim=-1)), state, joined.weights)
+    after = parted.step(parted.extend(parted.project(parts[0]), *parts[1:]), state, parted.products)
+    expected = joined.step(joined.project(torch.cat(parts, dim=-1)), state, joined.products)
     for leaf, expected_leaf in zip(after, expected, strict=True):
         assert_same(leaf, expected_leaf)
 

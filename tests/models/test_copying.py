@@ -10,6 +10,7 @@ from torch import Tensor
 from seqloom.data.arrays import IntArray, Padded
 from seqloom.data.preparing.batches import Batch
 from seqloom.models.decoders.copying import Copying
+from seqloom.models.decoders.inputs import scheduled_sampling
 from seqloom.models.encoder_decoder import EncoderDecoder
 from seqloom.models.prediction.stepper import TorchStepper
 from seqloom.recipe import sections
@@ -141,7 +142,7 @@ def test_own_outputs_may_be_copies() -> None:
     architecture = Architecture("own", section.model_copy(update={"decoder": own}))
     model, batch = build_random(architecture), with_new_symbols(batch_for(architecture))
     gate(model.decoder.copying, -30.0)
-    given = model.decoder.with_own_outputs(tokens_of(batch), first_state(model, batch), 1.0)
+    given = scheduled_sampling(model.decoder, tokens_of(batch), first_state(model, batch), 1.0)
     for row, source in zip(given[:, 1:].tolist(), np.asarray(batch.sources["source"].values).tolist(), strict=True):
         assert set(row) <= set(source)
 

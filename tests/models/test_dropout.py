@@ -130,21 +130,20 @@ def test_weight_dropout_thins_the_matrices_between_states_for_all_steps(cell: st
     torch.manual_seed(1)
     section = sections.TextEncoder.model_validate({**CELLS[cell], "size": 20, "weight_dropout": RATE})
     layer = build_cell(section, [3])
-    drawn = layer.drawn_weights()
-    for thinned, full in zip(drawn, layer.weights, strict=True):
-        scale = 1 / (1 - RATE) if full.dim() == 2 else 1.0
-        left = thinned != 0 if full.dim() == 2 else torch.ones_like(full, dtype=torch.bool)
-        torch.testing.assert_close(thinned, torch.where(left, full * scale, 0.0))
-        assert full.dim() == 1 or 0.6 < float(left.float().mean()) < 0.9
+    for product, full in zip(layer.drawn_products(), layer.from_state, strict=True):
+        thinned = (product(torch.eye(20)) - full(torch.zeros(20))).t()
+        left = thinned != 0
+        torch.testing.assert_close(thinned, torch.where(left, full.weight / (1 - RATE), 0.0))
+        assert 0.6 < float(left.float().mean()) < 0.9
     projected, state = torch.randn(2, 4, layer.project(torch.zeros(3)).shape[-1]), layer.zeros(2, like=torch.zeros(1))
     torch.manual_seed(2)
     states = unroll(layer, projected, state)[0]
     torch.manual_seed(2)
-    drawn = layer.drawn_weights()
+    drawn = layer.drawn_products()
     for time in range(4):
         state = layer.step(projected[:, time], state, drawn)
         torch.testing.assert_close(states[:, time], state[0])
-    assert layer.eval().drawn_weights() == layer.weights
+    assert layer.eval().drawn_products() == layer.products
 
 
 def test_each_place_has_its_own_rate() -> None:

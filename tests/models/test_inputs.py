@@ -10,6 +10,7 @@ from torch import Tensor
 
 from seqloom.data.arrays import Padded
 from seqloom.data.preparing.batches import Batch
+from seqloom.models.decoders.inputs import scheduled_sampling
 from seqloom.models.encoder_decoder import EncoderDecoder
 from seqloom.models.prediction.stepper import TorchStepper
 from seqloom.recipe import sections
@@ -54,7 +55,7 @@ def written_greedily(model: EncoderDecoder, batch: Batch) -> Tensor:
 def test_own_inputs_are_what_the_model_would_write(bridge: str) -> None:
     architecture = architecture_of(bridge, {"kind": "own"})
     model, batch = build_random(architecture), batch_for(architecture)
-    given = model.decoder.with_own_outputs(tokens_of(batch), first_state(model, batch), 1.0)
+    given = scheduled_sampling(model.decoder, tokens_of(batch), first_state(model, batch), 1.0)
     assert torch.equal(given, written_greedily(model, batch))
     assert not torch.equal(given, tokens_of(batch))
 
@@ -93,9 +94,9 @@ def test_a_share_of_mixed_inputs_is_own_and_the_others_are_right() -> None:
     batch = make_batch({"source": Padded(source, lengths[0])}, Padded(target, lengths[1]))
     right, state = tokens_of(batch), first_state(model, batch)
     torch.manual_seed(3)
-    given = model.decoder.with_own_outputs(right, state, 0.3)
+    given = scheduled_sampling(model.decoder, right, state, 0.3)
     torch.manual_seed(3)
-    assert torch.equal(given, model.decoder.with_own_outputs(right, state, 0.3))
+    assert torch.equal(given, scheduled_sampling(model.decoder, right, state, 0.3))
     with torch.inference_mode():  # in which the state was made
         log_probs = model.decoder.output(model.decoder(given, state).features)
     own = torch.cat([right[:, :1], log_probs.argmax(dim=-1)[:, :-1]], dim=1)

@@ -9,7 +9,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 from seqloom.search import Hypotheses, Hypothesis, Request, State
-from seqloom.search.contracts import FloatArray, IntArray
+from seqloom.search.contracts import FloatArray, IntArray, Step
 from seqloom.symbols import BEGIN, END
 
 quick = settings(max_examples=30, deadline=None)
@@ -87,7 +87,7 @@ class TableState:
 
 
 @dataclass(frozen=True, eq=False)
-class TableStep:
+class TableStep(Step):
     state: TableState
     log_probs: FloatArray
 

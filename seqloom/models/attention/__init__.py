@@ -7,6 +7,7 @@ from seqloom.models.attention.dot import BilinearAttention, DotAttention, Projec
 from seqloom.models.attention.hard import HardAttention
 from seqloom.models.attention.local import LocalAttention
 from seqloom.models.attention.multi_head import MultiHeadAttention
+from seqloom.models.attention.premultiplied import PremultipliedAttention
 
 __all__ = [
     "AdditiveAttention",
@@ -22,6 +23,7 @@ __all__ = [
     "LocalAttention",
     "Look",
     "MultiHeadAttention",
+    "PremultipliedAttention",
     "ProjectedAttention",
     "Read",
     "ScoredAttention",

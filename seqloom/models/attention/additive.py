@@ -1,4 +1,7 @@
-"""Scores from a tanh layer that sees query and position (A2, A4), and the one that also sees where it has looked."""
+"""Scores from a tanh layer that sees query and position (A2, A4); one kind also sees where it has looked.
+
+For prediction, the tanh of every query and position becomes exponentials of queries and of positions (`ExponentialAttention`).
+"""
 
 from dataclasses import replace
 
@@ -9,6 +12,9 @@ from seqloom.models.attention.contract import Attention, Carry, Keys, Look, Read
 from seqloom.models.initialisation import start_matrix, start_small
 from seqloom.models.memory import Memory
 from seqloom.models.mixed_precision import Linear, linear
+from seqloom.models.operations import Multiplications, matrix_entries
+from seqloom.models.products import Product, build_product
+from seqloom.system.cpu import InferencePrecision
 
 
 class AdditiveAttention(ScoredAttention):
@@ -31,6 +37,20 @@ class AdditiveAttention(ScoredAttention):
         hidden = torch.tanh(self.from_query(query)[:, :, None] + keys.keys[:, None])  # [B, Q, S, A]
         energies: Tensor = self.energy(hidden)
         return energies.squeeze(-1)[:, None]
+
+    @property
+    def multiplications(self) -> Multiplications:
+        """Keys and queries; energies and contexts."""
+        return Multiplications(
+            source=matrix_entries(self.from_memory),
+            target=matrix_entries(self.from_query),
+            pair=matrix_entries(self.energy) + self.context_size,
+        )
+
+    def for_prediction(self, precision: InferencePrecision) -> ScoredAttention:
+        """Without a tanh, if the weights allow."""
+        parts = self.from_query.weight, self.from_memory.weight
+        return _without_tanh(self, *parts, precision) or super().for_prediction(precision)
 
 
 class CoverageAttention(Attention):
@@ -70,6 +90,15 @@ class CoverageAttention(Attention):
         (coverage,) = carry
         return replace(super().redirected(read, weights, keys, carry), carry=(coverage + weights[:, 0],))
 
+    @property
+    def multiplications(self) -> Multiplications:
+        """Keys and queries; energies and contexts."""
+        return Multiplications(
+            source=matrix_entries(self.from_memory),
+            target=matrix_entries(self.from_query),
+            pair=matrix_entries(self.energy) + self.context_size,
+        )
+
 
 class ConcatAttention(ScoredAttention):
     """A4, MLP: `w_2^T tanh(W_1 [s; h_j])`: additive attention with one matrix, whose columns for `h_j` are applied once."""
@@ -82,14 +111,83 @@ class ConcatAttention(ScoredAttention):
         self.energy = nn.Linear(size, 1, bias=False)
         start_matrix(self.energy.weight)
 
+    @property
+    def parts(self) -> tuple[Tensor, Tensor]:
+        """The columns of `W_1` for `s`, and those for `h_j`."""
+        return self.hidden.weight[:, : self.query_size], self.hidden.weight[:, self.query_size :]
+
     def prepare(self, memory: Memory) -> Keys:
         """Keys: the part of `W_1 [s; h_j]` that comes from `h_j`."""
-        columns = self.hidden.weight[:, self.query_size :]
-        return Keys(linear(memory.states, columns), memory.states, memory.mask)
+        return Keys(linear(memory.states, self.parts[1]), memory.states, memory.mask)
 
     def scores(self, query: Tensor, keys: Keys) -> Tensor:
         """Energies of the tanh layer."""
-        columns = self.hidden.weight[:, : self.query_size]
-        hidden = torch.tanh(linear(query, columns)[:, :, None] + keys.keys[:, None])  # [B, Q, S, A]
+        hidden = torch.tanh(linear(query, self.parts[0])[:, :, None] + keys.keys[:, None])  # [B, Q, S, A]
         energies: Tensor = self.energy(hidden)
         return energies.squeeze(-1)[:, None]
+
+    @property
+    def multiplications(self) -> Multiplications:
+        """Keys and queries; energies and contexts."""
+        of_query, of_memory = self.parts
+        pair = matrix_entries(self.energy) + self.context_size
+        return Multiplications(source=of_memory.numel(), target=of_query.numel(), pair=pair)
+
+    def for_prediction(self, precision: InferencePrecision) -> ScoredAttention:
+        """Without a tanh, if the weights allow."""
+        return _without_tanh(self, *self.parts, precision) or self
+
+
+_MOST_QUERY, _MOST_KEY = 43.0, 34.0
+"""e^(2 * 43) is almost the largest number in float32. Cut off there, a sum with a key up to 34 is still 9 or more, where
+tanh is 1."""
+
+
+class ExponentialAttention(ScoredAttention):
+    """Additive and concat attention, `v^T tanh(q + k_j)`, without a tanh for every query and position.
+
+    `tanh(q + k) = 1 - 2 / (1 + e^2q e^2k)`: the exponentials of queries and keys are few, and what is left for every pair is
+    a product and a quotient. The 1 adds the same to all positions of a source, which the softmax does not see.
+    """
+
+    def __init__(self, attention: AdditiveAttention | ConcatAttention, from_query: Product, from_memory: Product) -> None:
+        super().__init__()
+        self.context_size, self._multiplications = attention.context_size, attention.multiplications
+        self.from_query, self.from_memory = from_query, from_memory
+        energy = attention.energy.weight[0].detach()
+        self.register_buffer("energy", -2.0 * energy, persistent=False)
+        self.register_buffer("one", energy.new_ones(()), persistent=False)
+
+    def prepare(self, memory: Memory) -> Keys:
+        """Keys `e^2k`."""
+        return Keys(_exponentials(self.from_memory(memory.states)), memory.states, memory.mask)
+
+    def scores(self, query: Tensor, keys: Keys) -> Tensor:
+        """Energies of the tanh layer, less a constant."""
+        queries = _exponentials(self.from_query(query))
+        hidden = torch.addcmul(self.get_buffer("one"), queries[:, :, None], keys.keys[:, None]).reciprocal_()  # [B, Q, S, A]
+        return (hidden @ self.get_buffer("energy"))[:, None]
+
+    @property
+    def multiplications(self) -> Multiplications:
+        """Those of the attention that it stands for."""
+        return self._multiplications
+
+
+def _exponentials(values: Tensor) -> Tensor:
+    return values.clamp_(-_MOST_QUERY, _MOST_QUERY).mul_(2.0).exp_()
+
+
+def _is_in_range(from_query: Tensor, from_memory: Tensor) -> bool:
+    """Whether no unit can be cut off on both sides. States are between -1 and 1: a row's absolute values bound its sum."""
+    beyond = (from_query.abs().sum(dim=1) > _MOST_QUERY) & (from_memory.abs().sum(dim=1) > _MOST_KEY)
+    return not bool(beyond.any())
+
+
+def _without_tanh(
+    attention: AdditiveAttention | ConcatAttention, from_query: Tensor, from_memory: Tensor, precision: InferencePrecision
+) -> ExponentialAttention | None:
+    """The form for prediction, unless its exponentials would be cut off."""
+    if not _is_in_range(from_query, from_memory):
+        return None
+    return ExponentialAttention(attention, build_product(precision, from_query), build_product(precision, from_memory))

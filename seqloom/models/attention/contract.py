@@ -11,6 +11,9 @@ import torch
 from torch import Tensor, nn
 
 from seqloom.models.memory import Memory
+from seqloom.models.operations import Multiplications
+from seqloom.models.products import lay_out
+from seqloom.system.cpu import InferencePrecision
 
 Carry = tuple[Tensor, ...]
 """What an attention remembers from one step to the next, leaves [B, K, ...]. One that remembers nothing needs no order: it
@@ -69,6 +72,8 @@ class Attention(nn.Module, ABC):
     """Queries have weights over the positions of a source, and weights make a context (A1). context_size: C."""
 
     context_size: int
+    averages_values = True
+    """Whether a context is a mean of values, so that it can be multiplied by multiplying these."""
 
     @abstractmethod
     def prepare(self, memory: Memory) -> Keys:
@@ -95,6 +100,16 @@ class Attention(nn.Module, ABC):
         """What would have been read with other weights [B, H, Q, S] (A10). carry: that of before the reading."""
         return replace(read, context=self.context(weights, keys), weights=weights)
 
+    @property
+    @abstractmethod
+    def multiplications(self) -> Multiplications:
+        """What it costs: keys per source position, queries per target position, scores and contexts per pair."""
+
+    def for_prediction(self, precision: InferencePrecision) -> "Attention":
+        """The same, laid out for speed in a precision."""
+        lay_out(self, precision)
+        return self
+
 
 class ScoredAttention(Attention):
     """Weights are a softmax of scores, which depend on nothing but query and keys (A1): other kinds can build on them."""
@@ -106,6 +121,11 @@ class ScoredAttention(Attention):
     def look(self, query: Tensor, keys: Keys, carry: Carry) -> Look:
         """The softmax over real positions."""
         return Look(masked_softmax(self.scores(query, keys), keys.mask[:, None, None]), carry)
+
+    def for_prediction(self, precision: InferencePrecision) -> "ScoredAttention":
+        """The same, laid out for speed in a precision."""
+        lay_out(self, precision)
+        return self
 
 
 def masked_softmax(scores: Tensor, seen: Tensor) -> Tensor:

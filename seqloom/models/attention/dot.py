@@ -7,6 +7,7 @@ from torch import Tensor, nn
 from seqloom.models.attention.contract import Keys, ScoredAttention
 from seqloom.models.memory import Memory
 from seqloom.models.mixed_precision import Linear
+from seqloom.models.operations import Multiplications, matrix_entries
 
 
 class DotAttention(ScoredAttention):
@@ -25,6 +26,11 @@ class DotAttention(ScoredAttention):
         """Dot products."""
         return (self.scale * query @ keys.keys.transpose(1, 2))[:, None]
 
+    @property
+    def multiplications(self) -> Multiplications:
+        """Scores and contexts."""
+        return Multiplications(pair=2 * self.context_size)
+
 
 class BilinearAttention(ScoredAttention):
     """A4: `s^T W h_j`; `W h_j` is prepared once."""
@@ -42,6 +48,11 @@ class BilinearAttention(ScoredAttention):
         """Dot products with the prepared keys."""
         return (query @ keys.keys.transpose(1, 2))[:, None]
 
+    @property
+    def multiplications(self) -> Multiplications:
+        """Keys; scores and contexts."""
+        return Multiplications(source=matrix_entries(self.matrix), pair=self.matrix.out_features + self.context_size)
+
 
 SQUASHING: dict[str, type[nn.Module]] = {"tanh": nn.Tanh, "logistic": nn.Sigmoid, "relu": nn.ReLU, "none": nn.Identity}
 """The functions that may follow a layer of keys or queries, by the recipe's words."""
@@ -55,7 +66,7 @@ class ProjectedAttention(ScoredAttention):
 
     def __init__(self, query_size: int, memory_size: int, size: int, *, layers: int, squashing: str, scaled: bool) -> None:
         super().__init__()
-        self.context_size = memory_size
+        self.context_size, self.size = memory_size, size
         self.scale = 1.0 / math.sqrt(size) if scaled else 1.0
         self.squashing = squashing
         self.to_query = _squashing_layers(query_size, size, layers, squashing)
@@ -69,6 +80,13 @@ class ProjectedAttention(ScoredAttention):
         """Dot products of learned queries with the prepared keys."""
         queries: Tensor = self.to_query(query)
         return (self.scale * queries @ keys.keys.transpose(1, 2))[:, None]
+
+    @property
+    def multiplications(self) -> Multiplications:
+        """Keys and queries; scores and contexts."""
+        return Multiplications(
+            source=matrix_entries(self.to_key), target=matrix_entries(self.to_query), pair=self.size + self.context_size
+        )
 
 
 def _squashing_layers(input_size: int, size: int, layers: int, squashing: str) -> nn.Sequential:

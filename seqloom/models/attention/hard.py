@@ -5,6 +5,8 @@ from torch import Tensor
 
 from seqloom.models.attention.contract import Attention, Carry, Chance, Keys, Look, ScoredAttention, masked_softmax
 from seqloom.models.memory import Memory
+from seqloom.models.operations import Multiplications
+from seqloom.system.cpu import InferencePrecision
 
 
 class HardAttention(Attention):
@@ -26,6 +28,16 @@ class HardAttention(Attention):
     def prepare(self, memory: Memory) -> Keys:
         """Those of the score."""
         return self.score.prepare(memory)
+
+    @property
+    def multiplications(self) -> Multiplications:
+        """Those of the score."""
+        return self.score.multiplications
+
+    def for_prediction(self, precision: InferencePrecision) -> Attention:
+        """The score in its own form."""
+        self.score = self.score.for_prediction(precision)
+        return self
 
     def start(self, keys: Keys) -> Carry:
         """Toss for every sentence of a training batch how it is read."""

@@ -12,6 +12,8 @@ from seqloom.models.attention.contract import Attention, Carry, Keys, Look, Scor
 from seqloom.models.initialisation import start_matrix
 from seqloom.models.memory import Memory
 from seqloom.models.mixed_precision import Linear
+from seqloom.models.operations import Multiplications, matrix_entries
+from seqloom.system.cpu import InferencePrecision
 
 
 class LocalAttention(Attention):
@@ -25,6 +27,16 @@ class LocalAttention(Attention):
     def prepare(self, memory: Memory) -> Keys:
         """Those of the score."""
         return self.score.prepare(memory)
+
+    @property
+    def multiplications(self) -> Multiplications:
+        """Those of the score."""
+        return self.score.multiplications
+
+    def for_prediction(self, precision: InferencePrecision) -> Attention:
+        """The score in its own form."""
+        self.score = self.score.for_prediction(precision)
+        return self
 
     @abstractmethod
     def look(self, query: Tensor, keys: Keys, carry: Carry) -> Look:
@@ -73,6 +85,11 @@ class PredictiveAttention(LocalAttention):
         gaussian = -distances.square() / (2.0 * (self.window / 2.0) ** 2)
         scores = self.score.scores(query, keys) + gaussian[:, None]
         return Look(masked_softmax(scores, self._seen(distances, keys)), carry)
+
+    @property
+    def multiplications(self) -> Multiplications:
+        """Those of the score, positions beyond the window too, and what says where to look."""
+        return super().multiplications + Multiplications(target=matrix_entries(self.to_hidden, self.to_place))
 
 
 def _lengths(keys: Keys) -> Tensor:

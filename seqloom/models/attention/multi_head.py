@@ -9,10 +9,13 @@ from torch.nn.functional import scaled_dot_product_attention
 from seqloom.models.attention.contract import Keys, ScoredAttention
 from seqloom.models.memory import Memory
 from seqloom.models.mixed_precision import Linear
+from seqloom.models.operations import Multiplications, matrix_entries
 
 
 class MultiHeadAttention(ScoredAttention):
     """A9: H scaled dot products side by side, on learned keys, queries and values; equals torch.nn.MultiheadAttention."""
+
+    averages_values = False
 
     def __init__(self, query_size: int, memory_size: int, *, heads: int, size: int) -> None:
         super().__init__()
@@ -53,6 +56,15 @@ class MultiHeadAttention(ScoredAttention):
             self._split(self.to_query(query)), self._split(keys), self._split(values), attn_mask=mask, is_causal=causal
         )
         return self._join(heads if seen is None else heads.masked_fill(~seen.any(dim=-1, keepdim=True), 0.0))
+
+    @property
+    def multiplications(self) -> Multiplications:
+        """Keys and values; queries and contexts; scores and means."""
+        return Multiplications(
+            source=matrix_entries(self.to_key, self.to_value),
+            target=matrix_entries(self.to_query, self.to_context),
+            pair=2 * self.context_size,
+        )
 
     def _join(self, heads: Tensor) -> Tensor:
         """The heads' own contexts [B, H, Q, D/H] as one [B, Q, C]."""

@@ -17,8 +17,11 @@ from seqloom.models.decoders.copying import Copying
 from seqloom.models.initialisation import start_matrix
 from seqloom.models.memory import CellState
 from seqloom.models.mixed_precision import linear
+from seqloom.models.operations import Multiplications
+from seqloom.models.products import Product, build_product
 from seqloom.recipe import sections
 from seqloom.symbols import UNKNOWN
+from seqloom.system.cpu import InferencePrecision
 
 
 @dataclass(frozen=True)
@@ -116,21 +119,15 @@ class Decoder(nn.Module, ABC):
     def step(self, tokens: Tensor, state: DecoderState) -> Decoded:
         """Read one symbol in every row, tokens [B, K]; the T of what comes back counts rows. Nothing is left out at random."""
 
-    @torch.no_grad()
-    def with_own_outputs(self, tokens: Tensor, state: DecoderState, share: float) -> Tensor:
-        """The symbols [B, T], a share of those after the first replaced by the most probable ones of the step before (E7).
+    @property
+    @abstractmethod
+    def multiplications(self) -> Multiplications:
+        """What it costs, bridge and output layer included."""
 
-        They are what the decoder would write, so nothing is left out at random on the way. Choosing has no gradient: training
-        then reads the symbols that were found like any others.
-        """
-        own = torch.rand(tokens.shape, device=tokens.device) < share
-        given = tokens.clone()
-        for time in range(1, tokens.shape[1]):
-            decoded = self.step(given[:, time - 1 : time], state)
-            written = self.log_probs(decoded).argmax(dim=-1)[:, 0]
-            given[:, time] = torch.where(own[:, time], written, tokens[:, time])
-            state = decoded.state
-        return given
+    def for_prediction(self, precision: InferencePrecision) -> None:
+        """Lay out bridge and output layer for speed in a precision, in place; a kind adds what is its own."""
+        self.bridge = self.bridge.for_prediction(precision)
+        self.add_module("output", self.output.for_prediction(precision))
 
     # --- outputs ------------------------------------------------------------------------------------------------------
 
@@ -188,3 +185,13 @@ class Output(nn.Module):
     def forward(self, features: Tensor) -> Tensor:
         """Features [..., O] -> logits [..., V]."""
         return linear(features, *self.joined())
+
+    def for_prediction(self, precision: InferencePrecision, symbols: int | None = None) -> Product:
+        """The layer laid out for speed, for all symbols or the first ones."""
+        matrix, bias = self.joined()
+        return build_product(precision, matrix[:symbols], bias[:symbols])
+
+    @property
+    def multiplications(self) -> int:
+        """What the logits of a step cost."""
+        return self.joined()[0].numel()

@@ -2,6 +2,7 @@
 
 There is one step, `_advance`. Training unrolls it over a whole target; search calls it symbol by symbol. Where nothing
 that attention reads flows back into the cell, the cells run over the whole target first, and then all steps read at once.
+What steps are given of the steps before is the business of `inputs`.
 """
 
 from collections.abc import Sequence
@@ -19,26 +20,30 @@ from seqloom.models.bridges import (
     MemorySizes,
     build_bridge,
 )
-from seqloom.models.cells import Cell, LstmCell, Weights, build_cell
+from seqloom.models.cells import Cell, StateProducts, build_cell, cell_kind
 from seqloom.models.decoders.contract import Decoded, Decoder, DecoderState, Output
 from seqloom.models.decoders.copying import Copying
+from seqloom.models.decoders.inputs import TeacherForcing, build_step_inputs, stands_for_symbol
 from seqloom.models.dropout import InputDropout, SequenceDropout
 from seqloom.models.embeddings import build_embedding
 from seqloom.models.initialisation import STATE_SCALE
 from seqloom.models.memory import CellState
 from seqloom.models.mixed_precision import Linear
+from seqloom.models.operations import Multiplications, matrix_entries
+from seqloom.models.products import FloatProduct, build_product, lay_out
 from seqloom.recipe import sections
-from seqloom.symbols import BEGIN, UNKNOWN
+from seqloom.symbols import UNKNOWN
+from seqloom.system.cpu import InferencePrecision
 
 
 @dataclass(frozen=True)
 class DrawnLayer:
     """What a layer's steps use of it in one pass, with what dropout leaves out.
 
-    weights: those of the cell; masks: what the layer's inputs are multiplied with, [T, B, D], or None.
+    products: those of the cell; masks: what the layer's inputs are multiplied with, [T, B, D], or None.
     """
 
-    weights: Weights
+    products: StateProducts
     masks: Tensor | None
 
 
@@ -58,10 +63,10 @@ class RecurrentDecoder(Decoder):
     ) -> None:
         super().__init__()
         self.size = section.size
-        leaves = LstmCell.num_leaves if section.cell == "lstm" else 1
-        self.bridge: Bridge = build_bridge(bridge, DecoderShape(section.size, section.layers, leaves), memory_sizes)
+        shape = DecoderShape(section.size, section.layers, cell_kind(section).num_leaves)
+        self.bridge: Bridge = build_bridge(bridge, shape, memory_sizes)
         self.uses = ContextUses.of(bridge)
-        self.inputs, self.reads_symbols = section.inputs, section.reads_symbols
+        self.inputs, self.step_inputs = section.inputs, build_step_inputs(section.inputs)
         tied = section.tied != "none"
         shared = source_embedding if section.tied == "all" else None
         self.embedding = shared or build_embedding(vocabulary_size, section.embedding)
@@ -74,22 +79,21 @@ class RecurrentDecoder(Decoder):
         parts += [self.bridge.context_size] if self.uses.concatenated else []
         widths: list[Sequence[int]] = [parts, *[[section.size]] * (section.layers - 1)]
         self.cells = nn.ModuleList(build_cell(section, width, reads_embedding=index == 0) for index, width in enumerate(widths))
-        self.combine = Linear(section.size + self.bridge.context_size, section.size, bias=False) if self.uses.combined else None
+        self.combine: Linear | CombineProducts | None = None
+        if self.uses.combined:
+            self.combine = Linear(section.size + self.bridge.context_size, section.size, bias=False)
+        attended = self.bridge.context_size if self.uses.output else 0
         self.output = Output(
-            section.size,
-            self.bridge.context_size if self.uses.output else 0,
-            vocabulary_size,
-            tied=self.embedding if tied else None,
-            input_scale=STATE_SCALE,
+            section.size, attended, vocabulary_size, tied=self.embedding if tied else None, input_scale=STATE_SCALE
         )
-
-        shown = section.size + (self.bridge.context_size if self.uses.output else 0)
-        self.copying = Copying(shown) if isinstance(bridge, sections.AttentionBridge) and bridge.copy else None
+        self.copying = (
+            Copying(section.size + attended) if isinstance(bridge, sections.AttentionBridge) and bridge.copy else None
+        )
 
     @property
     def flows_back(self) -> bool:
         """Whether what is read at one step changes what a later one computes by more than a constant."""
-        return self.uses.flows_back or isinstance(self.inputs, sections.DistributionInputs)
+        return self.uses.flows_back or self.step_inputs.awaits_outputs
 
     def start(self, memories: Memories, batch_size: int) -> DecoderState:
         """The state before the first symbol, one row per sentence."""
@@ -103,7 +107,7 @@ class RecurrentDecoder(Decoder):
             feed=anchor.new_zeros(batch_size, 1, fed) if fed else None,
             carry=self.bridge.carry(link),
             link=link,
-            given=None if self.reads_symbols else anchor[BEGIN].expand(batch_size, 1, -1),
+            given=self.step_inputs.first(self.embedding, batch_size),
         )
 
     def forward(self, tokens: Tensor, state: DecoderState) -> Decoded:
@@ -111,22 +115,14 @@ class RecurrentDecoder(Decoder):
 
         A decoder that does not read symbols (E7) takes as many steps.
         """
-        if isinstance(self.inputs, sections.DistributionInputs):
-            decoded = self._distribution_by_distribution(tokens.shape[1], state)
+        if self.step_inputs.awaits_outputs:
+            decoded = self._output_by_output(tokens.shape[1], state)
         else:
             read = self._step_by_step if self._needs_order(state) else self._all_at_once
-            decoded = self._with_next_given(read(self._vectors(tokens, state), state))
+            decoded = read(
+                self.step_inputs.vectors(self.input_dropout, self.embedding, self._known(tokens), state.given), state
+            )
         return replace(decoded, features=self.output_dropout(decoded.features))
-
-    def _vectors(self, tokens: Tensor, state: DecoderState) -> Tensor:
-        """What all steps are given, [B, T, E]: embeddings; without symbols, `begin` if it is still to be read, then zeros."""
-        if self.reads_symbols:
-            vectors: Tensor = self.input_dropout(self.embedding, self._known(tokens))
-        else:
-            first = _required(state.given)
-            nothing = first.new_zeros(len(first), tokens.shape[1] - 1, first.shape[2])
-            vectors = self.input_dropout.vectors(torch.cat([first, nothing], dim=1))
-        return vectors
 
     def _needs_order(self, state: DecoderState) -> bool:
         """Whether a step cannot be read before the one before it has been."""
@@ -135,18 +131,23 @@ class RecurrentDecoder(Decoder):
     def _draw(self, steps: int, state: DecoderState) -> list[DrawnLayer]:
         """What the steps use of every layer, with what dropout leaves out."""
         return [
-            DrawnLayer(self._cell(index).drawn_weights(), self.dropout.masks(steps, leaves[0][:, 0]) if index > 0 else None)
+            DrawnLayer(self._cell(index).drawn_products(), self.dropout.masks(steps, leaves[0][:, 0]) if index > 0 else None)
             for index, leaves in enumerate(state.cells)
         ]
 
     def step(self, tokens: Tensor, state: DecoderState) -> Decoded:
         """Read one symbol in every row, tokens [B, K]; the T of what comes back counts rows."""
-        whole = [DrawnLayer(self._cell(index).weights, None) for index in range(len(self.cells))]
+        whole = [DrawnLayer(self._cell(index).products, None) for index in range(len(self.cells))]
         vectors = self.embedding(self._known(tokens)) if state.given is None else state.given
-        return self._with_next_given(self._advance(self._cell(0).project(vectors), state, whole, 0))
+        return self._advance(self._cell(0).project(vectors), state, whole, 0)
 
-    def _advance(self, projected: Tensor, state: DecoderState, drawn: Sequence[DrawnLayer], time: int) -> Decoded:
-        """One step of every row. projected [B, K, gates * D]: what the symbol contributes to the first cell."""
+    def _advance(
+        self, projected: Tensor, state: DecoderState, drawn: Sequence[DrawnLayer], time: int, rows: Tensor | None = None
+    ) -> Decoded:
+        """One step of every row. projected [B, K, gates * D]: what the symbol contributes to the first cell.
+
+        rows [V, E]: embeddings other than the decoder's own, from which comes what the next step is given.
+        """
         read = None if self.uses.query_current else self.bridge.read(state.hidden, state.link, state.carry)
         cells = self._next_cells(self._extended(projected, read, state), state, drawn, time)
         if read is None:
@@ -155,7 +156,8 @@ class RecurrentDecoder(Decoder):
             cells = (*cells[:-1], (read.context, *cells[-1][1:]))  # of an LSTM, in the place of h; its s goes on
         features = self._features(cells[-1][0], read.context)
         feed = features if self.uses.feed else read.context if self.uses.concatenated else None
-        after = replace(state, cells=cells, feed=feed, carry=read.carry, link=state.link.later())
+        given = self.step_inputs.following(features, self.output, self.embedding.weight if rows is None else rows)
+        after = replace(state, cells=cells, feed=feed, carry=read.carry, link=state.link.later(), given=given)
         return Decoded(features, read.weights, after, read.chances)
 
     def _extended(self, projected: Tensor, read: BridgeRead | None, state: DecoderState) -> Tensor:
@@ -173,7 +175,7 @@ class RecurrentDecoder(Decoder):
             if index > 0:
                 shown = after[-1][0]
                 projected = cell.project(shown if layer.masks is None else shown * layer.masks[time][:, None])
-            after.append(cell.step(projected, before, layer.weights))
+            after.append(cell.step(projected, before, layer.products))
         return tuple(after)
 
     def _step_by_step(self, vectors: Tensor, state: DecoderState) -> Decoded:
@@ -185,6 +187,18 @@ class RecurrentDecoder(Decoder):
             steps.append(self._advance(symbol, state, drawn, time))
             state = steps[-1].state
         return Decoded.joined(steps)
+
+    def _output_by_output(self, steps: int, state: DecoderState) -> Decoded:
+        """Unroll `_advance`, each step given what the step before makes of its output."""
+        drawn, rows = self._draw(steps, state), self.input_dropout.rows(self.embedding)
+        masks = self.input_dropout.vectors.masks(steps, stands_for_symbol(state.given)[:, 0])
+        found = []
+        for time in range(steps):
+            vectors = stands_for_symbol(state.given)
+            thinned = vectors if masks is None else vectors * masks[time][:, None]
+            found.append(self._advance(self._cell(0).project(thinned), state, drawn, time, rows))
+            state = found[-1].state
+        return Decoded.joined(found)
 
     def _all_at_once(self, vectors: Tensor, state: DecoderState) -> Decoded:
         """The cells run first, layer by layer; then every step reads the sources in one go."""
@@ -199,7 +213,9 @@ class RecurrentDecoder(Decoder):
             others = ()
         queries = hidden if self.uses.query_current else torch.cat([state.hidden, hidden[:, :-1]], dim=1)
         read = self.bridge.read(queries, state.link, state.carry)
-        return Decoded(self._features(hidden, read.context), read.weights, replace(state, cells=tuple(after)), read.chances)
+        features = self._features(hidden, read.context)
+        given = self.step_inputs.following(features[:, -1:], self.output, self.embedding.weight)
+        return Decoded(features, read.weights, replace(state, cells=tuple(after), given=given), read.chances)
 
     def _features(self, hidden: Tensor, context: Tensor | None) -> Tensor:
         """What the output layer sees: the state, or `tanh(W [s; c])`, or [s; c] for `W_out s + W_att c` (A7)."""
@@ -213,46 +229,90 @@ class RecurrentDecoder(Decoder):
         """Symbols as they can be read: what was copied from outside the vocabulary is unknown."""
         return tokens if self.copying is None else torch.where(tokens < self.embedding.num_embeddings, tokens, UNKNOWN)
 
-    # --- without symbols (E7) -----------------------------------------------------------------------------------------
-
-    def _with_next_given(self, decoded: Decoded, rows: Tensor | None = None) -> Decoded:
-        """Add to the state what its next step is given in the place of a symbol.
-
-        rows: embeddings [V, E] other than all of the decoder's own.
-        """
-        if self.reads_symbols:
-            return decoded
-        rows = self.embedding.weight if rows is None else rows
-        last = decoded.features[:, -decoded.state.hidden.shape[1] :]  # the last step of every row
-        if isinstance(self.inputs, sections.DistributionInputs):
-            given = torch.softmax(self.output(last), dim=-1) @ rows
-        else:
-            given = rows.new_zeros(*last.shape[:2], rows.shape[1])
-        return replace(decoded, state=replace(decoded.state, given=given))
-
-    def _distribution_by_distribution(self, steps: int, state: DecoderState) -> Decoded:
-        """Unroll `_advance`, each step given the mean embedding under the distribution of the step before.
-
-        That distribution is the one that prediction would see: the output layer's dropout has no part in it.
-        """
-        drawn, rows = self._draw(steps, state), self.input_dropout.rows(self.embedding)
-        masks = self.input_dropout.vectors.masks(steps, _required(state.given)[:, 0])
-        found = []
-        for time in range(steps):
-            vectors = _required(state.given)
-            thinned = vectors if masks is None else vectors * masks[time][:, None]
-            found.append(self._with_next_given(self._advance(self._cell(0).project(thinned), state, drawn, time), rows))
-            state = found[-1].state
-        return Decoded.joined(found)
-
     def _cell(self, index: int) -> Cell:
         cell = self.cells[index]
         if not isinstance(cell, Cell):
             raise TypeError(cell)
         return cell
 
+    # --- other forms --------------------------------------------------------------------------------------------------
 
-def _required(given: Tensor | None) -> Tensor:
-    if given is None:
-        raise TypeError("the state of a decoder that does not read symbols says what it is given in their place")
-    return given
+    @property
+    def multiplications(self) -> Multiplications:
+        """Cells, combined vector, gate of copying and output layer, at every step, and what the bridge costs.
+
+        Of scheduled sampling, the pass that finds out what the decoder writes is not counted: only training has it.
+        """
+        every = sum(self._cell(index).multiplications for index in range(len(self.cells)))
+        every += matrix_entries(self.combine, self.copying) + self.output.multiplications
+        once = 0
+        if self.uses.input and not self.flows_back:  # a context that is the same at all steps is multiplied once
+            once = matrix_entries(self._cell(0).inputs[1])
+        if self.step_inputs.awaits_outputs:  # logits in the loop, once more for the loss; then the mean embedding
+            every += self.output.multiplications + matrix_entries(self.embedding)
+        return self.bridge.multiplications + Multiplications(sentence=once, target=every - once)
+
+    def for_prediction(self, precision: InferencePrecision) -> None:
+        """Lay out cells and the combined vector; look up what symbols contribute; let the bridge multiply its contexts."""
+        super().for_prediction(precision)
+        lay_out(self.cells, precision)
+        combine = self.combine = CombineProducts(self.combine, precision) if isinstance(self.combine, Linear) else None
+        if isinstance(self.step_inputs, TeacherForcing):
+            self._look_up_symbols()
+        if precision == "fp32" and not self.uses.output and not self.uses.state:
+            self._multiply_contexts(combine)  # in other precisions the order of rounding would matter
+
+    def _look_up_symbols(self) -> None:
+        """Put `U_e e + b` in the place of the embeddings, if the table for all symbols is not too large."""
+        inputs, embeddings = self._cell(0).inputs, self.embedding.weight
+        width = inputs[0](embeddings[:1]).shape[-1]
+        if len(embeddings) * width <= _LARGEST_TABLE:
+            self.embedding = nn.Embedding(len(embeddings), width, _weight=inputs[0](embeddings), _freeze=True)
+            inputs[0] = nn.Identity()
+
+    def _multiply_contexts(self, combine: "CombineProducts | None") -> None:
+        """Let the bridge multiply what would be done to its contexts, by the cell and for the combined vector."""
+        inputs = self._cell(0).inputs
+        by_cell = inputs[1] if self.uses.input else None
+        by_combine = combine.from_context if combine is not None else None
+        products = [one for one in (by_cell, by_combine) if isinstance(one, FloatProduct)]
+        if not products or not self.bridge.multiply_contexts(FloatProduct(torch.cat([one.matrix for one in products]), None)):
+            return
+        stop = len(products[0].matrix)
+        if by_cell is not None:
+            inputs[1] = Columns(0, stop)
+        if combine is not None:
+            combine.from_context = Columns(stop if by_cell is not None else 0, None)
+
+
+_LARGEST_TABLE = 1 << 24
+"""Entries of the table of what symbols contribute to the first cell: 64 MB at most, and a tenth of a second to fill."""
+
+
+class CombineProducts(nn.Module):
+    """`W [s; c]` for prediction: a product with the state and one with the context."""
+
+    def __init__(self, combine: Linear, precision: InferencePrecision) -> None:
+        super().__init__()
+        self.size = combine.out_features
+        of_state, of_context = combine.weight.tensor_split([self.size], dim=1)
+        self.from_state: nn.Module = build_product(precision, of_state)
+        self.from_context: nn.Module = build_product(precision, of_context)
+
+    def forward(self, vectors: Tensor) -> Tensor:
+        """Vectors [..., D + C] -> [..., D]."""
+        state, context = vectors.tensor_split([self.size], dim=-1)
+        combined: Tensor = self.from_state(state)
+        return combined.add_(self.from_context(context))
+
+
+class Columns(nn.Module):
+    """What is found ready in some columns of its inputs."""
+
+    def __init__(self, start: int, stop: int | None) -> None:
+        super().__init__()
+        self.columns = slice(start, stop)
+
+    def forward(self, vectors: Tensor) -> Tensor:
+        """Vectors [..., I] -> [..., O]."""
+        return vectors[..., self.columns]

@@ -16,8 +16,11 @@ from seqloom.models.dropout import SequenceDropout
 from seqloom.models.embeddings import at_positions, build_embedding
 from seqloom.models.memory import CellState
 from seqloom.models.mixed_precision import Linear
+from seqloom.models.operations import Multiplications, matrix_entries
+from seqloom.models.products import lay_out
 from seqloom.models.transformer_layers import Layer, layers_of
 from seqloom.recipe import sections
+from seqloom.system.cpu import InferencePrecision
 
 
 class TransformerDecoder(Decoder):
@@ -55,6 +58,21 @@ class TransformerDecoder(Decoder):
     def flows_back(self) -> bool:
         """Later positions look back at what earlier ones have read."""
         return True
+
+    @property
+    def multiplications(self) -> Multiplications:
+        """Layers and output layer, at every position; a first state is one more that is looked back at, by keys and values."""
+        looking_back = 2 * len(self.layers) * self.size
+        every = matrix_entries(self.layers) + self.output.multiplications
+        own = Multiplications(sentence=matrix_entries(self.from_context), target=every, target_pair=looking_back)
+        if self.bridge.gives_start:
+            own += Multiplications(sentence=looking_back * self.size, target=looking_back)
+        return own + self.bridge.multiplications
+
+    def for_prediction(self, precision: InferencePrecision) -> None:
+        """Lay out every matrix."""
+        lay_out(self, precision)
+        super().for_prediction(precision)
 
     def start(self, memories: Memories, batch_size: int) -> DecoderState:
         """No position yet or, from a source, one in every layer."""

@@ -1,6 +1,7 @@
 """Encoders: each reads one source into a Memory."""
 
-from seqloom.models.encoders.building import Encoder, build_encoder
+from seqloom.models.encoders.building import build_encoder
+from seqloom.models.encoders.contract import Encoder
 from seqloom.models.encoders.dense import DenseEncoder
 from seqloom.models.encoders.text import TextEncoder
 from seqloom.models.encoders.transformer import TransformerEncoder

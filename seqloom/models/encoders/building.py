@@ -1,14 +1,12 @@
 """The encoder that a recipe names."""
 
 from seqloom.data.kinds.contract import InputSize
+from seqloom.models.encoders.contract import Encoder
 from seqloom.models.encoders.dense import DenseEncoder
 from seqloom.models.encoders.text import TextEncoder
 from seqloom.models.encoders.transformer import TransformerEncoder
 from seqloom.models.encoders.vision import ImageEncoder
 from seqloom.recipe import sections
-
-Encoder = TextEncoder | TransformerEncoder | DenseEncoder | ImageEncoder
-"""All have a `layout`: how the positions lie that they write."""
 
 
 def build_encoder(section: sections.AnyEncoder, input_size: InputSize) -> Encoder:

@@ -8,20 +8,19 @@ from torch import Tensor, nn
 from seqloom.models.cells import Cell, build_cell, unroll
 from seqloom.models.dropout import InputDropout, SequenceDropout
 from seqloom.models.embeddings import build_embedding
+from seqloom.models.encoders.contract import Encoder
 from seqloom.models.memory import CellState, Memory
+from seqloom.models.operations import Multiplications, matrix_entries
 from seqloom.recipe import sections
-from seqloom.results.layouts import Layout, Tokens
 from seqloom.symbols import UNKNOWN
 
 
-class TextEncoder(nn.Module):
+class TextEncoder(Encoder):
     """Reads symbols one after the other, `h_t = RNN(h_{t-1}, x_t)` (E2), in one direction or two, in one layer or several.
 
     No step needs a mask: what lies behind a sequence's end cannot flow into its real positions, because a sequence that is
     read backwards is first turned round within its own length.
     """
-
-    layout: Layout = Tokens()
 
     def __init__(self, section: sections.TextEncoder, vocabulary_size: int) -> None:
         super().__init__()
@@ -51,6 +50,16 @@ class TextEncoder(nn.Module):
             states = leaves[0]
             finals.append(ends)
         return Memory(states, mask, finals[-1][0], tuple(finals), symbols)
+
+    @property
+    def multiplications(self) -> Multiplications:
+        """All cells, at every position."""
+        return Multiplications(source=matrix_entries(self.forwards, self.backwards))
+
+    @property
+    def symbol_embedding(self) -> nn.Embedding:
+        """Its embedding."""
+        return self.embedding
 
     def _read(self, cell: nn.Module, inputs: Tensor) -> CellState:
         if not isinstance(cell, Cell):

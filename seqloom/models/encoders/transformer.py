@@ -5,20 +5,19 @@ from torch import Tensor, nn
 
 from seqloom.models.dropout import SequenceDropout
 from seqloom.models.embeddings import at_positions, build_embedding
+from seqloom.models.encoders.contract import Encoder
 from seqloom.models.memory import Memory
+from seqloom.models.operations import Multiplications, matrix_entries
 from seqloom.models.transformer_layers import Layer, layers_of
 from seqloom.recipe import sections
-from seqloom.results.layouts import Layout, Tokens
 from seqloom.symbols import UNKNOWN
 
 
-class TransformerEncoder(nn.Module):
+class TransformerEncoder(Encoder):
     """Reads symbols all at once: embeddings that know their positions, layer upon layer, and a last norm.
 
     The mean over real positions is the summary, and the only last state: there is no position that has read more than others.
     """
-
-    layout: Layout = Tokens()
 
     def __init__(self, section: sections.TransformerEncoder, vocabulary_size: int) -> None:
         super().__init__()
@@ -39,3 +38,13 @@ class TransformerEncoder(nn.Module):
         states = self.norm(states)
         summary = states.masked_fill(~mask[..., None], 0.0).sum(dim=1) / lengths.clamp(min=1)[:, None]
         return Memory(states, mask, summary, ((summary,),), symbols)
+
+    @property
+    def multiplications(self) -> Multiplications:
+        """All layers, at every position, and what positions read in each other."""
+        return Multiplications(source=matrix_entries(self.layers), source_pair=2 * len(self.layers) * self.memory_size)
+
+    @property
+    def symbol_embedding(self) -> nn.Embedding:
+        """Its embedding."""
+        return self.embedding

@@ -5,11 +5,14 @@ from typing import assert_never
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
+from torch.utils.flop_counter import FlopCounterMode
 
 from seqloom.models.dropout import SequenceDropout
+from seqloom.models.encoders.contract import Encoder
 from seqloom.models.encoders.efficientnet import EfficientNetLite0
 from seqloom.models.memory import Memory
 from seqloom.models.mixed_precision import Linear
+from seqloom.models.operations import Multiplications, matrix_entries
 from seqloom.recipe import sections
 from seqloom.results.layouts import Grid
 
@@ -87,16 +90,18 @@ def _normalised(inside: int, outside: int, *, kernel: int = 3, stride: int = 1) 
     return nn.Sequential(convolution, PlaceNorm(outside))
 
 
-class ImageEncoder(nn.Module):
+class ImageEncoder(Encoder):
     """Reads an image, or what a frozen network saw of it, into a grid of states row by row, and a summary of all of it (E6).
 
     height, width: of the images, in pixels. A frozen network is no part of the encoder: `frozen_features` has it.
     """
 
     anchor: Tensor
+    layout: Grid
 
     def __init__(self, section: sections.ImageEncoder, height: int, width: int) -> None:
         super().__init__()
+        self.pixels = height, width
         self.network = build_network(section) if is_trained(section) else None
         network = self.network or outline_of(section)
         self.layout = layout_of(network, height, width)
@@ -147,6 +152,16 @@ class ImageEncoder(nn.Module):
                 return torch.tanh(_required(self.dense)(whole * whole.shape[1] ** -0.5))
             case _:
                 assert_never(self.kind_of_summary)
+
+    @property
+    def multiplications(self) -> Multiplications:
+        """The network, unless it is frozen, and what becomes of what it sees."""
+        seen = 0
+        if self.network is not None:
+            with FlopCounterMode(display=False) as counter:
+                self.network(self.anchor.new_zeros(1, 3, *self.pixels))
+            seen = counter.get_total_flops() // 2
+        return Multiplications(sentence=seen + matrix_entries(self.dense), source=matrix_entries(self.project))
 
     def load_pretrained(self) -> None:
         """Take over what was learnt elsewhere, if the network has learnt anything."""

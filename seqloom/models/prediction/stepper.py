@@ -18,11 +18,9 @@ from seqloom.models.decoders import Decoded, DecoderState
 from seqloom.models.encoder_decoder import EncoderDecoder
 from seqloom.models.prediction.energies import attention_energies
 from seqloom.models.prediction.language import hidden_states, score_stretch, study_stretch
-from seqloom.models.prediction.prepared import prepare_model
-from seqloom.models.products import build_product
 from seqloom.results.language import Studied
 from seqloom.results.layouts import Layout
-from seqloom.search.contracts import FloatArray, IntArray, State
+from seqloom.search.contracts import FloatArray, IntArray, State, Step
 from seqloom.symbols import BEGIN, SPECIALS, UNKNOWN
 from seqloom.system.cpu import InferencePrecision
 
@@ -46,7 +44,7 @@ class TorchState:
         return replace(self, inner=self.inner.select(chosen, rows, regrouped=regrouped))
 
 
-class TorchStep:
+class TorchStep(Step):
     """What the model says about the next symbol, log-probabilities [B, K, V]."""
 
     def __init__(self, decoded: Decoded, log_probs: Tensor) -> None:
@@ -111,15 +109,14 @@ class TorchStepper:
     """
 
     def __init__(self, model: EncoderDecoder, *, precision: InferencePrecision = "fp32", shortlist: int | None = None) -> None:
-        self._model = prepare_model(model, precision)
+        self._model = model.for_prediction(precision)
         self._output: nn.Module = self._model.decoder.output
         self._size = self._model.decoder.embedding.num_embeddings
         self._off_list: tuple[int, ...] = ()
         if shortlist is not None and len(SPECIALS) + shortlist < self._size:
             self._off_list = (BEGIN, UNKNOWN)
             self._size = len(SPECIALS) + shortlist
-            matrix, bias = model.decoder.output.joined()
-            self._output = build_product(precision, matrix[: self._size], bias[: self._size])
+            self._output = model.decoder.output.for_prediction(precision, self._size)
         # Whole targets go through training's loops, which know many steps at once, but no precision other than their own.
         self._whole = model.eval() if precision == "fp32" else self._model
 

@@ -18,6 +18,16 @@ from seqloom.recipe.sections.attention import (
     score_of,
 )
 from seqloom.recipe.sections.base import Count, Fraction, Named, Positive, Rate, Section
+from seqloom.recipe.sections.bridges import (
+    AttentionBridge,
+    Bridge,
+    CrossAttentionBridge,
+    EveryStepBridge,
+    InitialBridge,
+    LookingBridge,
+    NoBridge,
+    Start,
+)
 from seqloom.recipe.sections.data import (
     SOURCE,
     TARGET,
@@ -41,26 +51,9 @@ from seqloom.recipe.sections.data import (
     is_lone,
 )
 from seqloom.recipe.sections.inputs import DistributionInputs, Inputs, MixedInputs, NoInputs, OwnInputs, TeacherInputs
-from seqloom.recipe.sections.model import (
-    AnyEncoder,
-    AttentionBridge,
-    Bridge,
-    CrossAttentionBridge,
-    Decoder,
-    DenseEncoder,
-    Encoder,
-    EveryStepBridge,
-    InitialBridge,
-    LookingBridge,
-    Model,
-    NoBridge,
-    Recurrence,
-    RecurrentDecoder,
-    Start,
-    TextEncoder,
-    context_size,
-)
+from seqloom.recipe.sections.model import AnyEncoder, Decoder, DenseEncoder, Encoder, Model, context_size
 from seqloom.recipe.sections.recipe import Recipe
+from seqloom.recipe.sections.recurrent import Recurrence, RecurrentDecoder, TextEncoder
 from seqloom.recipe.sections.search import Beam, Exhaustive, Greedy, Sample, Search, SearchSection
 from seqloom.recipe.sections.training import (
     Adam,

@@ -5,6 +5,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from seqloom.recipe.sections.base import Fraction, Layers, Positive, Rate, Section
+from seqloom.wording import counted
 
 
 class Dot(Section):
@@ -13,11 +14,21 @@ class Dot(Section):
     kind: Literal["dot"] = "dot"
     scaled: bool = False
 
+    @property
+    def words(self) -> str:
+        """The attention in a summary of the recipe."""
+        return "dot attention"
+
 
 class Bilinear(Section):
     """`s^T W h_j`."""
 
     kind: Literal["bilinear"] = "bilinear"
+
+    @property
+    def words(self) -> str:
+        """The attention in a summary of the recipe."""
+        return "bilinear attention"
 
 
 class Additive(Section):
@@ -28,12 +39,22 @@ class Additive(Section):
     coverage: bool = False
     """Whether the score also sees the sum of the weights that a position has had: `V^T tanh(U s + W h_j + w g_jt)`."""
 
+    @property
+    def words(self) -> str:
+        """The attention in a summary of the recipe."""
+        return f"additive attention ({self.size} wide{', seeing its coverage' if self.coverage else ''})"
+
 
 class Concat(Section):
     """`w_2^T tanh(W_1 [s; h_j])`."""
 
     kind: Literal["concat"] = "concat"
     size: Positive = 128
+
+    @property
+    def words(self) -> str:
+        """The attention in a summary of the recipe."""
+        return f"concat attention ({self.size} wide)"
 
 
 class Projected(Section):
@@ -44,6 +65,11 @@ class Projected(Section):
     layers: Layers = 1
     nonlinearity: Literal["tanh", "logistic", "relu", "none"] = "tanh"
     scaled: bool = False
+
+    @property
+    def words(self) -> str:
+        """The attention in a summary of the recipe."""
+        return f"dot attention on learned keys and queries ({counted(self.layers, 'layer')}, {self.size} wide)"
 
     @model_validator(mode="after")
     def _layers_are_worth_it(self) -> Self:
@@ -61,6 +87,11 @@ class MultiHead(Section):
     kind: Literal["multi_head"] = "multi_head"
     heads: Positive = 4
     size: Positive = 256
+
+    @property
+    def words(self) -> str:
+        """The attention in a summary of the recipe."""
+        return f"multi-head attention ({self.heads} heads, {self.size} wide)"
 
     @model_validator(mode="after")
     def _heads_share_the_size(self) -> Self:
@@ -105,6 +136,12 @@ class Local(BuiltOnScore):
     """`monotonic`: step t looks around position t; `predictive`: the query says where, and a Gaussian lies over the window."""
     window: Positive = 5
 
+    @property
+    def words(self) -> str:
+        """The attention in a summary of the recipe."""
+        around = "the step's number" if self.centre == "monotonic" else "a place that the query names"
+        return f"local {self.score.words}, {counted(self.window, 'position')} to either side of {around}"
+
 
 class Hard(BuiltOnScore):
     """One position is looked at: in training drawn by its probability, in prediction the best (Xu et al. 2015)."""
@@ -116,6 +153,11 @@ class Hard(BuiltOnScore):
     """How many sentences of a training batch are read softly, as an average."""
     discount: Annotated[float, Field(ge=0.0, le=1.0)] = 0.0
     """What a draw's reward counts of each later symbol, compared with the one before: 0 is its own symbol alone, 1 is all."""
+
+    @property
+    def words(self) -> str:
+        """The attention in a summary of the recipe."""
+        return f"hard {self.score.words}, one position at a time"
 
 
 Attention = Annotated[Dot | Bilinear | Additive | Concat | Projected | MultiHead | Local | Hard, Field(discriminator="kind")]

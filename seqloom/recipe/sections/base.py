@@ -30,3 +30,8 @@ class Named(dict[str, _Value]):
 
     def __hash__(self) -> int:  # type: ignore[override]
         return hash(tuple(self.items()))
+
+
+def sized(size: int, layers: int) -> str:
+    """How large a network is, in words."""
+    return f"{size} wide{f', {layers} layers' if layers > 1 else ''}"

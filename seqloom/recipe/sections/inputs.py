@@ -14,6 +14,11 @@ class DecoderInputs(Section):
         """Which share of the symbols that the decoder reads are its own outputs, at a step of training."""
         return 0.0
 
+    @property
+    def words(self) -> str:
+        """What the decoder is given, in a summary of the recipe; nothing for what goes without saying."""
+        return ""
+
 
 class TeacherInputs(DecoderInputs):
     """The decoder is given the right symbol of the step before."""
@@ -30,6 +35,11 @@ class OwnInputs(DecoderInputs):
         """All of them."""
         return 1.0
 
+    @property
+    def words(self) -> str:
+        """In a summary of the recipe."""
+        return "in training the decoder reads what it wrote itself"
+
 
 class MixedInputs(DecoderInputs):
     """In training, a share of the inputs, drawn by chance, is what the decoder wrote itself (scheduled sampling, E7)."""
@@ -43,17 +53,33 @@ class MixedInputs(DecoderInputs):
         """The share at a step of training."""
         return self.share * min(1.0, step / self.rise) if self.rise else self.share
 
+    @property
+    def words(self) -> str:
+        """In a summary of the recipe."""
+        slowly = f", rising over {self.rise} step{'' if self.rise == 1 else 's'}" if self.rise else ""
+        return f"in training {100 * self.share:.3g} % of what the decoder reads it wrote itself{slowly}"
+
 
 class DistributionInputs(DecoderInputs):
     """The decoder is given the distribution of the step before: the mean embedding under it, in prediction too."""
 
     kind: Literal["distribution"] = "distribution"
 
+    @property
+    def words(self) -> str:
+        """In a summary of the recipe."""
+        return "the decoder reads the distribution of the step before"
+
 
 class NoInputs(DecoderInputs):
     """The decoder is given nothing after `begin`, in prediction too: zeros in the place of an embedding."""
 
     kind: Literal["none"] = "none"
+
+    @property
+    def words(self) -> str:
+        """In a summary of the recipe."""
+        return "the decoder reads nothing of what it wrote"
 
 
 Inputs = Annotated[TeacherInputs | OwnInputs | MixedInputs | DistributionInputs | NoInputs, Field(discriminator="kind")]

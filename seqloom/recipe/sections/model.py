@@ -1,86 +1,16 @@
 """Encoder, decoder, and the bridge between them."""
 
-import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
-from seqloom.recipe.sections.attention import Additive, Attention, Dot, Hard, MultiHead, score_of
-from seqloom.recipe.sections.base import MOST_LAYERS, Fraction, Layers, Named, Positive, Rate, Section
-from seqloom.recipe.sections.inputs import DistributionInputs, Inputs, NoInputs, TeacherInputs
+from seqloom.recipe.sections.attention import Attention, Dot, MultiHead, score_of
+from seqloom.recipe.sections.base import Fraction, Layers, Named, Positive, Section, sized
+from seqloom.recipe.sections.bridges import AttentionBridge, Bridge, CrossAttentionBridge, NoBridge, Start
+from seqloom.recipe.sections.recurrent import RecurrentDecoder, TextEncoder
 from seqloom.recipe.sections.transformer import TransformerDecoder, TransformerEncoder
 from seqloom.recipe.sections.vision import ConvolutionalEncoder, EfficientNetLite0Encoder, GridEncoder
-
-
-class Recurrence(Section):
-    """What recurrent encoders and decoders share: the cell (C1-C3) and its sizes."""
-
-    cell: Literal["rnn", "gru", "lstm"] = "gru"
-    reset: Literal["before", "after"] | None = None
-    """GRU only. `before`, the default: W (o * s), as in the lectures; `after`: o * (W s), as torch computes it."""
-    activation: Literal["tanh", "logistic"] = "tanh"
-    size: Positive = 256
-    layers: Layers = 1
-    embedding: Positive = 128
-    dropout: Fraction = 0.0
-    """On embeddings, between layers and before the output layer, unless a rate of its own is given there."""
-    input_dropout: Fraction | None = None
-    """On embeddings; `None` means as `dropout`."""
-    embedding_dropout: Fraction = 0.0
-    """Symbols whose whole embedding is left out of an update; as the rows of a tied output layer they stay."""
-    weight_dropout: Fraction = 0.0
-    """Entries of the matrices from state to gates that are left out of an update, the same ones at all steps."""
-    locked: bool = False
-    """Whether dropout leaves out the same at all steps of a sequence."""
-
-    @property
-    def input_rate(self) -> float:
-        """The rate of dropout on embeddings."""
-        return self.dropout if self.input_dropout is None else self.input_dropout
-
-    def own_rates(self) -> dict[str, float | None]:
-        """The rates that replace `dropout` in one place each, by key."""
-        return {"input_dropout": self.input_dropout}
-
-    @model_validator(mode="after")
-    def _dropout_acts_somewhere(self) -> Self:
-        own = self.own_rates()
-        if self.dropout and self.layers == 1 and None not in own.values():
-            says = "says" if len(own) == 1 else "say"
-            raise ValueError(
-                f"`dropout` would act between layers only, as {_listed(own)} {says} what happens elsewhere, and there is one "
-                "layer. Remove `dropout`, or use more layers"
-            )
-        if self.locked and not self.dropout and not any(own.values()):
-            raise ValueError(
-                "`locked: true` says how dropout is drawn, and there is none here. "
-                f"Give `dropout` or {_listed(own, ' or ')} a rate above 0, or remove `locked`"
-            )
-        return self
-
-    @model_validator(mode="after")
-    def _reset_is_of_gru(self) -> Self:
-        if self.reset is not None and self.cell != "gru":
-            raise ValueError(f"`reset` belongs to the cell gru; this cell is {self.cell}. Remove `reset` or write `cell: gru`")
-        return self
-
-
-def _listed(keys: Iterable[str], joint: str = " and ") -> str:
-    return joint.join(f"`{key}`" for key in keys)
-
-
-class TextEncoder(Recurrence):
-    """Reads a sequence of symbols with a recurrent network. With `bidirectional`, `size` is that of one direction."""
-
-    kind: Literal["text"] = "text"
-    size: Positive = 128
-    bidirectional: bool = True
-
-    @property
-    def memory_size(self) -> int:
-        """The width of each state that the encoder writes."""
-        return self.size * (2 if self.bidirectional else 1)
 
 
 class DenseEncoder(Section):
@@ -98,6 +28,11 @@ class DenseEncoder(Section):
         """The width of the one state that the encoder writes."""
         return self.size
 
+    @property
+    def words(self) -> str:
+        """The encoder in a summary of the recipe."""
+        return f"a dense encoder ({sized(self.size, self.layers)})"
+
     @model_validator(mode="after")
     def _dropout_acts_somewhere(self) -> Self:
         if self.dropout and self.layers == 1:
@@ -113,158 +48,7 @@ SymbolEncoder = TextEncoder | TransformerEncoder
 """The encoders that read symbols."""
 
 
-class RecurrentDecoder(Recurrence):
-    """Writes the target one symbol at a time."""
-
-    kind: Literal["recurrent"] = "recurrent"
-    inputs: Inputs = TeacherInputs()
-    """What each step is given of the step before."""
-    output_dropout: Fraction | None = None
-    """On what the output layer sees; `None` means as `dropout`."""
-    tied: Literal["none", "output", "all"] = "none"
-    """`output`: the output layer is the target embedding; `all`: and the source embedding too (needs a shared vocabulary)."""
-
-    @property
-    def reads_symbols(self) -> bool:
-        """Whether what was written is read by the next step; else outputs depend on the source alone."""
-        return not isinstance(self.inputs, DistributionInputs | NoInputs)
-
-    @property
-    def output_rate(self) -> float:
-        """The rate of dropout before the output layer."""
-        return self.dropout if self.output_dropout is None else self.output_dropout
-
-    def own_rates(self) -> dict[str, float | None]:
-        """The rates that replace `dropout` in one place each, by key."""
-        return {**super().own_rates(), "output_dropout": self.output_dropout}
-
-    @model_validator(mode="after")
-    def _symbols_left_out_are_read(self) -> Self:
-        if self.embedding_dropout and isinstance(self.inputs, NoInputs):
-            raise ValueError(
-                "`embedding_dropout` leaves out symbols that the decoder reads, and with `inputs: {kind: none}` it reads none. "
-                "Remove `embedding_dropout`, or give the decoder inputs"
-            )
-        return self
-
-
 Decoder = Annotated[RecurrentDecoder | TransformerDecoder, Field(discriminator="kind")]
-
-
-class Start(Section):
-    """How the first state comes from the source: `dense: 0` is the identity, else that many dense layers."""
-
-    dense: Annotated[int, Field(ge=0, le=MOST_LAYERS)] = 1
-
-
-class NoBridge(Section):
-    """No source: the decoder is a language model."""
-
-    kind: Literal["none"] = "none"
-
-
-class InitialBridge(Section):
-    """Only the decoder's first state depends on the source. A transformer's stands before its first symbol."""
-
-    kind: Literal["initial"] = "initial"
-    start: Start = Start()
-
-
-class EveryStepBridge(Section):
-    """The first state, and the same summary of the source in the decoder's input at every step."""
-
-    kind: Literal["every_step"] = "every_step"
-    start: Start = Start()
-
-
-with warnings.catch_warnings():
-    # The key hides a method of pydantic's that is deprecated and not used here.
-    warnings.simplefilter("ignore", UserWarning)
-
-    class Pointing(Section):
-        """What a bridge that points at source positions can do beside."""
-
-        copy: bool = False  # type: ignore[assignment]
-        """Whether the symbols that it points at can be written as they are, so that new names and numbers can (See 2017)."""
-
-
-class AttentionBridge(Pointing):
-    """The first state, and a fresh context read from the source at every step."""
-
-    kind: Literal["attention"] = "attention"
-    start: Start = Start()
-    query: Literal["previous", "current"] = "previous"
-    into: tuple[Literal["input", "output", "combined", "state", "concatenated"], ...] = ("input",)
-    feed: bool = False
-    gate: bool = False
-    """Whether a share between 0 and 1, learnt from the query, says how much of the context counts (Xu et al. 2015)."""
-    attention: Attention = Additive()
-    coverage_loss: Rate = 0.0
-    """Weight of `sum_t sum_j min(a_jt, sum_{i<t} a_ji)` in the loss: do not look again at what was looked at (See 2017)."""
-    doubly_stochastic: Rate = 0.0
-    """Weight of `sum_j (1 - sum_t a_jt)^2` in the loss: look at every position about once (Xu et al. 2015)."""
-
-    @model_validator(mode="after")
-    def _uses_make_sense(self) -> Self:
-        if not self.into:
-            raise ValueError(
-                "`into` is empty, so the context would be unused. "
-                "List at least one of input, output, combined, state, concatenated"
-            )
-        if len(set(self.into)) != len(self.into):
-            raise ValueError(f"`into` names a use twice: {list(self.into)}. Name each once")
-        if "input" in self.into and self.query == "current":
-            raise ValueError(
-                "`into: [input]` needs the context before the current state exists, so it cannot be queried by it. "
-                "Use `query: previous`, or `into: [combined]` with `feed: true`"
-            )
-        if {"output", "combined"} <= set(self.into):
-            raise ValueError("`output` and `combined` both bring the context to the output layer. Keep one of them")
-        if self.feed and "combined" not in self.into:
-            raise ValueError(
-                "`feed: true` feeds the combined vector to the next step. Add `combined` to `into`, or remove `feed`"
-            )
-        self._states_make_sense()
-        return self
-
-    @model_validator(mode="after")
-    def _weights_can_be_taught(self) -> Self:
-        for key, rate in (("coverage_loss", self.coverage_loss), ("doubly_stochastic", self.doubly_stochastic)):
-            if rate and isinstance(self.attention, Hard):
-                raise ValueError(
-                    f"`{key}` teaches soft weights where to lie, and those of hard attention are drawn. "
-                    f"Remove `{key}`, or use another kind of attention"
-                )
-        return self
-
-    def _states_make_sense(self) -> None:
-        """Check the uses that change the state itself."""
-        for use in ("state", "concatenated"):
-            if use in self.into and len(self.into) > 1:
-                raise ValueError(
-                    f"`into: [{use}]` decides alone what the output layer and the next step see, so it goes with no other use; "
-                    f"found {list(self.into)}. Keep one of them"
-                )
-        if "state" in self.into and self.query == "previous":
-            raise ValueError(
-                "`into: [state]` puts the context in the place of the state that asked for it; with `query: previous` nothing "
-                "would be left of the current one. Use `query: current`, or `into: [concatenated]`"
-            )
-
-
-class CrossAttentionBridge(Section):
-    """Every layer of a transformer decoder reads the source by multi-head attention, with the decoder's heads."""
-
-    kind: Literal["cross_attention"] = "cross_attention"
-    weights_of: Literal["last", "mean"] | Positive = "last"
-    """Whose weights are shown: those of the last layer, the mean of all layers, or those of one layer, counted from 1."""
-
-
-Bridge = Annotated[
-    NoBridge | InitialBridge | EveryStepBridge | AttentionBridge | CrossAttentionBridge, Field(discriminator="kind")
-]
-LookingBridge = AttentionBridge | CrossAttentionBridge
-"""The bridges that have weights over source positions."""
 
 
 class Model(Section):

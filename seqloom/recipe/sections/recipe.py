@@ -6,8 +6,10 @@ from typing import Literal, Self
 from pydantic import model_validator
 
 from seqloom.recipe.sections.base import Count, Section
+from seqloom.recipe.sections.bridges import AttentionBridge, LookingBridge
 from seqloom.recipe.sections.data import Data
-from seqloom.recipe.sections.model import AnyEncoder, AttentionBridge, DenseEncoder, LookingBridge, Model, TextEncoder
+from seqloom.recipe.sections.model import AnyEncoder, DenseEncoder, Model
+from seqloom.recipe.sections.recurrent import TextEncoder
 from seqloom.recipe.sections.search import Beam, Search
 from seqloom.recipe.sections.training import Training
 from seqloom.recipe.sections.transformer import TransformerDecoder, TransformerEncoder

@@ -5,8 +5,9 @@ from typing import Literal, Self
 from pydantic import model_validator
 
 from seqloom.recipe.sections.attention import check_heads
-from seqloom.recipe.sections.base import Fraction, Layers, Positive, Section
+from seqloom.recipe.sections.base import Fraction, Layers, Positive, Section, sized
 from seqloom.recipe.sections.inputs import SymbolInputs, TeacherInputs
+from seqloom.wording import counted
 
 
 class Transformer(Section):
@@ -31,6 +32,9 @@ class Transformer(Section):
         """The width between the two matrices of a layer."""
         return 4 * self.size if self.feed_forward is None else self.feed_forward
 
+    def _words(self, role: str) -> str:
+        return f"a transformer {role} ({sized(self.size, self.layers)}, {counted(self.heads, 'head')})"
+
     @model_validator(mode="after")
     def _heads_share_the_size(self) -> Self:
         check_heads(self.heads, self.size)
@@ -47,6 +51,11 @@ class TransformerEncoder(Transformer):
         """The width of each state that the encoder writes."""
         return self.size
 
+    @property
+    def words(self) -> str:
+        """The encoder in a summary of the recipe."""
+        return self._words("encoder")
+
 
 class TransformerDecoder(Transformer):
     """Writes the target one symbol at a time: in every layer, each position attends to itself and those before it."""
@@ -61,3 +70,8 @@ class TransformerDecoder(Transformer):
     def reads_symbols(self) -> bool:
         """Whether what was written is read by the next step."""
         return True
+
+    @property
+    def words(self) -> str:
+        """The decoder in a summary of the recipe."""
+        return self._words("decoder")

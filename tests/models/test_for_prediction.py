@@ -5,12 +5,13 @@ import pytest
 import torch
 from torch import Tensor
 
-from seqloom.models.attention import AdditiveAttention
+from seqloom.models.attention import AdditiveAttention, PremultipliedAttention
+from seqloom.models.attention.additive import ExponentialAttention
 from seqloom.models.encoder_decoder import EncoderDecoder
 from seqloom.models.memory import Memory
-from seqloom.models.prediction.prepared import ExponentialAttention, PreparedCell, ReadAhead, prepare_model
+from seqloom.models.mixed_precision import Linear
 from seqloom.models.prediction.stepper import TorchStepper, top_of_many
-from seqloom.models.products import BrainProduct, build_product
+from seqloom.models.products import BrainProduct, Product, build_product
 from seqloom.search.contracts import FloatArray
 from seqloom.symbols import BEGIN, END, SPECIALS, UNKNOWN
 from seqloom.system.cpu import InferencePrecision
@@ -124,23 +125,23 @@ def test_what_is_predicted_is_what_is_scored(precision: InferencePrecision) -> N
 def test_preparing_leaves_the_model_as_it_was() -> None:
     model = model_of(BAHDANAU)
     before = {name: (value.data_ptr(), value.clone()) for name, value in model.state_dict().items()}
-    prepared = prepare_model(model, "fp32")
+    prepared = model.for_prediction("fp32")
     assert all(value.data_ptr() == before[name][0] for name, value in model.state_dict().items())
     assert all(torch.equal(value, before[name][1]) for name, value in model.state_dict().items())
-    assert isinstance(prepared.decoder.get_submodule("cells.0"), PreparedCell)
-    assert not isinstance(model.decoder.get_submodule("cells.0"), PreparedCell)
+    assert isinstance(prepared.decoder.get_submodule("cells.0.recurrent"), Product)
+    assert isinstance(model.decoder.get_submodule("cells.0.recurrent"), Linear)
 
 
 def test_a_long_source_is_read_like_a_short_one(monkeypatch: pytest.MonkeyPatch) -> None:
     stepper = TorchStepper(model_of(BAHDANAU, torch.float32))
     short = read(stepper, BAHDANAU)
-    monkeypatch.setattr("seqloom.models.prediction.prepared._LONGEST_READ_AHEAD", 1)
+    monkeypatch.setattr("seqloom.models.attention.premultiplied._MOST_POSITIONS", 1)
     np.testing.assert_allclose(read(stepper, BAHDANAU), short, atol=CLOSE)
 
 
 def test_a_large_vocabulary_is_embedded_instead_of_looked_up(monkeypatch: pytest.MonkeyPatch) -> None:
     small = read(TorchStepper(model_of(BAHDANAU, torch.float32)), BAHDANAU)
-    monkeypatch.setattr("seqloom.models.prediction.prepared._LARGEST_TABLE", 10)
+    monkeypatch.setattr("seqloom.models.decoders.recurrent._LARGEST_TABLE", 10)
     np.testing.assert_allclose(read(TorchStepper(model_of(BAHDANAU, torch.float32)), BAHDANAU), small, atol=CLOSE)
 
 
@@ -149,7 +150,7 @@ def test_a_large_vocabulary_is_embedded_instead_of_looked_up(monkeypatch: pytest
 
 def attention_of(model: EncoderDecoder) -> torch.nn.Module:
     ahead = model.decoder.bridge.get_submodule("attentions.source")
-    assert isinstance(ahead, ReadAhead)
+    assert isinstance(ahead, PremultipliedAttention)
     return ahead.inner
 
 
@@ -162,7 +163,7 @@ def test_attention_without_tanh_looks_where_tanh_looks(size: float) -> None:
     with torch.no_grad():
         for part, bound in ((attention.from_memory, size), (attention.from_query, 3 * size)):
             part.weight.mul_(bound / part.weight.abs().sum(dim=1, keepdim=True))
-    ready = attention_of(prepare_model(model, "fp32"))
+    ready = attention_of(model.for_prediction("fp32"))
     assert isinstance(ready, ExponentialAttention)
     states = torch.rand(2, 5, 8).mul_(2).sub_(1).sign_()
     memory = Memory(states, torch.ones(2, 5, dtype=torch.bool), states[:, 0], ())
@@ -179,7 +180,7 @@ def test_weights_beyond_the_range_of_exponentials_keep_their_tanh() -> None:
     with torch.no_grad():
         attention.from_memory.weight.fill_(40.0)
         attention.from_query.weight.fill_(40.0)
-    assert isinstance(attention_of(prepare_model(model, "fp32")), AdditiveAttention)
+    assert isinstance(attention_of(model.for_prediction("fp32")), AdditiveAttention)
 
 
 # --- the best symbols -----------------------------------------------------------------------------------------------
