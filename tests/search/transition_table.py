@@ -86,10 +86,13 @@ class TableState:
         return replace(self, ids=self.ids[sentences], codes=self.codes[sentences[:, None], parents])
 
 
-@dataclass(frozen=True, eq=False)
 class TableStep(Step):
-    state: TableState
-    log_probs: FloatArray
+    def __init__(self, state: TableState, log_probs: FloatArray) -> None:
+        self._state, self.log_probs = state, log_probs
+
+    @property
+    def state(self) -> TableState:
+        return self._state
 
     @property
     def weights(self) -> Mapping[str, FloatArray]:
