@@ -83,7 +83,7 @@ def evaluate(
     predictor = _opened(run)
     examples = judged_examples(predictor, _path(pairs), _columns(columns))
     items = items_of(predictor, examples, predictor.predict(examples, beam=beam))
-    return measure(items, metrics or usual_metrics(predictor.recipe, items))
+    return measure(items, metrics, usual=usual_metrics(predictor.recipe, items))
 
 
 @dataclass(frozen=True)

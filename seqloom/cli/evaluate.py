@@ -89,7 +89,7 @@ def evaluate(
             predictions.append(one.without_alignment())
     unknown.say()
     items = items_of(predictor, examples, predictions)
-    evaluation = measure(items, names or usual_metrics(predictor.recipe, items))
+    evaluation = measure(items, names, usual=usual_metrics(predictor.recipe, items))
     texts = sum(len(item.references) for item in items)
     if json:
         fusion = {} if predictor.fusion_weight is None else {"fusion_weight": predictor.fusion_weight}

@@ -52,7 +52,7 @@ def collect_report(path: Path, *, most: int | None = None, watch: Watch = _unwat
         # In a stream, and without where the model looked: of all examples that would fill the memory.
         predictions = [one.without_alignment() for one in predictor.predict_stream(examples, progress=progress)]
     items = items_of(predictor, examples, predictions)
-    evaluation = evaluate(items, usual_metrics(predictor.recipe, items))
+    evaluation = evaluate(items, usual=usual_metrics(predictor.recipe, items))
     names = evaluation.telling
     margins = intervals(items, names)
     chosen = run.recipe.training.validation.metric

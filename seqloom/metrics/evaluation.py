@@ -64,9 +64,12 @@ class Evaluation:
         }
 
 
-def evaluate(items: Sequence[Item], names: Sequence[str] | None = None) -> Evaluation:
-    """Compute the named metrics, else the usual ones, over all items, and by source length."""
-    measures, absent = _measure_all(items, names)
+def evaluate(items: Sequence[Item], names: Sequence[str] | None = None, *, usual: Sequence[str] | None = None) -> Evaluation:
+    """Compute the named metrics over all items, and by source length; where nobody named any, the usual ones.
+
+    usual: those of the task, if it is known. Of usual metrics, one that repeats another for these items is silent.
+    """
+    measures, absent = _measure_all(items, names or usual)
     silent = {name: measure.silent for name, measure in measures.items() if measure.silent}
     if names is None:
         silent |= _repetitions(measures)

@@ -58,11 +58,16 @@ def steps_page(walk: Walkthrough, title: str) -> str:
         f'<a href="#step-{index + 1}">{foreign(label(one.symbol).text)}</a>' for index, one in enumerate(walk.steps)
     )
     links = f'<nav class="symbols">{links}</nav>'
-    return sheet(title, header(title, "Score, weight, context, word.", notes=_notes(walk), links=links), *sections)
+    return sheet(title, header(title, _summary(walk), links=links), *sections)
+
+
+def _summary(walk: Walkthrough) -> str:
+    notes = (f"{note[0].upper()}{note[1:]}." for note in _notes(walk))
+    return " ".join(["Score, weight, context, word.", *notes])
 
 
 def _notes(walk: Walkthrough) -> list[str]:
-    notes = ["from h_j alone: the most probable symbol if the model looked at that place only, with its probability"]
+    notes = ["from h_j alone: what is most probable if the model looks at that place only"]
     if walk.steps and walk.steps[0].energies is None:
         notes.append("no scores: the weights of this attention are no softmax of one score for each place")
     if len(walk.symbols) > MOST_PLACES:

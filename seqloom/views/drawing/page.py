@@ -78,8 +78,8 @@ def foreign(value: str, kind: str = "", tag: str = "span") -> str:
 
 
 def number(value: float, digits: int = 3) -> str:
-    """Write a number for people, with a true minus sign."""
-    return f"{value:.{digits}f}".replace("-", "\u2212")
+    """Write a number for people, with a true minus sign; what rounds to zero has none."""
+    return f"{round(value, digits) + 0.0:.{digits}f}".replace("-", "\u2212")
 
 
 def embedded(data: Any) -> str:

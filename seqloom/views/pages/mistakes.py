@@ -10,6 +10,7 @@ from seqloom.views.maps import heatmap
 from seqloom.views.maps.exhibits import Shown, as_exhibit
 from seqloom.views.pages.report import ShownExample, charts, class_tables, example_list
 from seqloom.views.text.labels import shortened
+from seqloom.wording import counted
 
 _MOST_CONFUSIONS = 40
 LONGEST = 60
@@ -53,7 +54,7 @@ def _facts(mistakes: Mistakes) -> list[tuple[str, str]]:
         facts.append((f"edits per 100 {mistakes.unit}", f"{mistakes.error_rate:.2f}"))
         facts += [(kind, f"{count:,}") for kind, count in mistakes.edits.items()]
     if mistakes.unseen:
-        facts.append(("wanted, never seen in training", f"{mistakes.unseen:,} symbols"))
+        facts.append(("wanted, never seen in training", counted(mistakes.unseen, "symbol")))
     return facts
 
 
