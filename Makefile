@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 # One thread per test process: two processes of two spinning threads each slow one another many times over.
 TEST_JOBS ?= 2
 
-.PHONY: demo test test-fast test-pythons check docs release-check format audit clean
+.PHONY: demo test test-fast test-pythons check docs rooms release-check format audit clean
 
 demo: $(VENV)/.ready-demo
 	$(BIN)/seqloom demo
@@ -27,6 +27,10 @@ test-pythons:
 
 docs: $(VENV)/.ready-dev
 	$(BIN)/python tools/site.py
+
+# The drawing of the tour, from the imports; and how deep and how full the rooms are.
+rooms: $(VENV)/.ready-dev
+	$(BIN)/python tools/rooms.py --svg docs/images/rooms.svg
 
 # Wheel and sdist, checked and installed into a fresh environment without torch.
 release-check: $(VENV)/.ready-dev

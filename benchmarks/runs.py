@@ -8,7 +8,7 @@ from typing import Any
 
 from seqloom.recipe.sections import Recipe
 from seqloom.runs import RunFolder
-from seqloom.training.display import open_display
+from seqloom.training.reporting.display import open_display
 from seqloom.training.session import Outcome, train
 
 Found = dict[str, Any]

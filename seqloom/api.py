@@ -40,7 +40,7 @@ def train(
     from seqloom.cli.choosing import Asked, choose_recipe
     from seqloom.recipe import Recipe
     from seqloom.training.session import train as train_recipe
-    from seqloom.training.starting import StartingRun
+    from seqloom.training.weights.starting import StartingRun
 
     chosen = recipe
     if recipe is None or isinstance(recipe, str | Path):

@@ -102,7 +102,7 @@ def _below(folder: Path, files: Files) -> Files:
 
 def trained(run: Run, wanted: Options) -> Path:
     """The folder of the finished run: picked up if it is there, else trained, from its last checkpoint if it has one."""
-    from seqloom.training.display import open_display
+    from seqloom.training.reporting.display import open_display
     from seqloom.training.session import train
 
     out = wanted.runs / run.name

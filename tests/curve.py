@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from seqloom.data.builtin import dates
-from seqloom.training.display import SilentDisplay, StepReport
+from seqloom.training.reporting.display import SilentDisplay, StepReport
 from seqloom.training.session import train
 
 STEPS = 25

@@ -69,3 +69,32 @@ def test_a_release_without_its_data_is_refused() -> None:
     release = tool("release")
     with pytest.raises(SystemExit, match=re.escape("a.whl lacks seqloom/recipes/dates.yaml")):
         release.require(Path("a.whl"), ["seqloom/py.typed", "seqloom/views/assets/map.js"], release.PACKAGE_DATA)
+
+
+def test_rooms_are_found_by_what_they_import(tmp_path: Path) -> None:
+    modules = {
+        "__init__": "",
+        "low/__init__": '"""What is below. And more."""',
+        "low/things": "",
+        "middle/__init__": "from seqloom.low import things",
+        "middle/more": "",
+        "high/__init__": "from seqloom.middle import nothing",
+        "high/lazy": "def run():\n    from seqloom.low.things import one",
+    }
+    for name, text in modules.items():
+        path = tmp_path / "seqloom" / f"{name}.py"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    rooms = tool("rooms")
+    house = rooms.House.at(tmp_path)
+    assert house.rooms() == {"high": {"middle", "low"}, "middle": {"low"}, "low": set()}
+    assert rooms.direct(house.rooms()) == {"high": {"middle"}, "middle": {"low"}, "low": set()}
+    assert house.longest_chain() == ["seqloom.high", "seqloom.middle", "seqloom.low.things"]
+    assert house.files_at_the_top()["seqloom.high"] == 1
+    assert "What is below<" in rooms.picture(house)
+
+
+def test_the_tour_shows_every_room() -> None:
+    shown = (TOP / "docs" / "images" / "rooms.svg").read_text(encoding="utf-8")
+    rooms = [path.parent.name for path in sorted((TOP / "seqloom").glob("*/__init__.py"))]
+    assert [room for room in rooms if f">{room}</text>" not in shown] == []

@@ -9,7 +9,7 @@ from seqloom.cli.options import Json, open_console, print_json, require_torch
 from seqloom.errors import UsageError
 
 if TYPE_CHECKING:
-    from seqloom.training.averaging import Averaged
+    from seqloom.training.weights.averaging import Averaged
 
 
 def average(
@@ -39,8 +39,8 @@ def average(
     if last is not None and best is not None:
         raise UsageError("average: give --last or --best, not both")
 
-    from seqloom.training.averaging import average_run
-    from seqloom.training.display import open_display
+    from seqloom.training.reporting.display import open_display
+    from seqloom.training.weights.averaging import average_run
 
     display = open_display()
     try:

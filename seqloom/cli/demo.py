@@ -78,7 +78,7 @@ def _train(chosen: _Demo, run: Path) -> float:
     """Train, or finish what was begun; the seconds that it took. What is stopped can go on."""
     from seqloom.cli.recipes import find_recipe
     from seqloom.recipe import read_recipe
-    from seqloom.training.display import open_display
+    from seqloom.training.reporting.display import open_display
     from seqloom.training.session import train
 
     display = open_display()

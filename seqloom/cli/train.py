@@ -10,7 +10,7 @@ from seqloom.cli.options import ColumnsOption, FormatOption, ImagesOption, Json,
 
 if TYPE_CHECKING:
     from seqloom.recipe import Recipe
-    from seqloom.training.display import Display
+    from seqloom.training.reporting.display import Display
     from seqloom.training.session import Outcome
 
 
@@ -115,7 +115,7 @@ def train(
     )
     chosen = choose_recipe(asked)
 
-    from seqloom.training.display import open_display
+    from seqloom.training.reporting.display import open_display
 
     display = open_display()
     outcome = _trained(chosen, asked, out, display, minutes=minutes, seeds=seeds)
@@ -132,7 +132,7 @@ def _trained(
     """Train, after saying what was chosen if nobody named a recipe."""
     from seqloom.suggest.reasons import reasons
     from seqloom.training.session import train as train_recipe
-    from seqloom.training.starting import StartingRun
+    from seqloom.training.weights.starting import StartingRun
 
     try:
         if asked.recipe is None and asked.start is None:

@@ -23,9 +23,6 @@ from seqloom.models.mixed_precision import multiplying
 from seqloom.models.weights import load_weight_arrays, restored_state, state_arrays, weight_arrays
 from seqloom.recipe.sections import Plateau, Recipe
 from seqloom.runs import Checkpoint, Counters, RunFolder
-from seqloom.training.display import Display, StepReport
-from seqloom.training.journal import Journal
-from seqloom.training.keeping import keep, tidy
 from seqloom.training.machine import Precision
 from seqloom.training.optimisation import (
     Average,
@@ -36,7 +33,10 @@ from seqloom.training.optimisation import (
     set_learning_rate,
 )
 from seqloom.training.plans import Plans, Prefetcher, build_plans
+from seqloom.training.reporting.display import Display, StepReport
+from seqloom.training.reporting.journal import Journal
 from seqloom.training.validation import ValidationResult, Validator
+from seqloom.training.weights.kept_snapshots import keep, tidy
 
 LOG_EVERY = 20
 """Steps between two lines of metrics.jsonl."""

@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 from seqloom.recipe import sections
-from seqloom.training.parts import factors_of
+from seqloom.training.weights.parts import factors_of
 
 
 def build_optimiser(

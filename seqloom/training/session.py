@@ -28,17 +28,17 @@ from seqloom.recipe import Recipe, differences, jars, read_recipe, recipe_from
 from seqloom.recipe.sections import TARGET
 from seqloom.runs import RunFacts, RunFolder
 from seqloom.runs.seeds import SeedFolder
-from seqloom.training.card import model_card
-from seqloom.training.display import Display, SilentDisplay
-from seqloom.training.keeping import tidy
+from seqloom.training.absolute_paths import with_absolute_paths
 from seqloom.training.loop import TrainingState, fit
 from seqloom.training.machine import Precision, choose_precision, choose_threads, computing, describe
-from seqloom.training.parts import factors_of
-from seqloom.training.paths import with_absolute_paths
-from seqloom.training.starting import OpenedStart, StartingRun
-from seqloom.training.stopping import stops_politely
+from seqloom.training.reporting.display import Display, SilentDisplay
+from seqloom.training.reporting.model_card import model_card
+from seqloom.training.signals import stops_politely
 from seqloom.training.timing import as_decided, fitted, measure_pace, timing_seconds
 from seqloom.training.validation import PairValidator, TextValidator, Validator
+from seqloom.training.weights.kept_snapshots import tidy
+from seqloom.training.weights.parts import factors_of
+from seqloom.training.weights.starting import OpenedStart, StartingRun
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ import pytest
 from cli.conftest import QUICK, Seqloom, words
 from seqloom.data.preparing.corpus import Corpus
 from seqloom.recipe import read_recipe, recipe_from
-from seqloom.training.display import SilentDisplay
+from seqloom.training.reporting.display import SilentDisplay
 from seqloom.training.session import train
 
 PREMISES = ["a dog runs", "a cat sleeps", "a boy sings", "the sun shines"]

@@ -16,7 +16,7 @@ import time
 from pathlib import Path
 from typing import BinaryIO
 
-from seqloom.training.display import SilentDisplay, StepReport
+from seqloom.training.reporting.display import SilentDisplay, StepReport
 from seqloom.training.session import train
 
 

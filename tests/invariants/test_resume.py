@@ -15,7 +15,7 @@ import pytest
 from seqloom.errors import RunError
 from seqloom.recipe import recipe_from, to_yaml
 from seqloom.runs import RunFolder
-from seqloom.training.display import SilentDisplay, StepReport
+from seqloom.training.reporting.display import SilentDisplay, StepReport
 from seqloom.training.session import train
 
 KILLS = int(os.environ.get("SEQLOOM_KILLS", "4"))

@@ -12,7 +12,7 @@ from seqloom.errors import RunError
 from seqloom.prediction.predictor import Predictor
 from seqloom.runs import RunFolder
 from seqloom.runs.seeds import SeedFolder, runs_at
-from seqloom.training.display import SilentDisplay, StepReport
+from seqloom.training.reporting.display import SilentDisplay, StepReport
 from seqloom.training.session import train
 
 Recipe = dict[str, Any]

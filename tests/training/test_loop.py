@@ -16,9 +16,9 @@ from seqloom.models.decoders import DecoderState
 from seqloom.models.encoder_decoder import EncoderDecoder, Loss, build_model
 from seqloom.recipe import recipe_from
 from seqloom.runs import RunFolder
-from seqloom.training.display import SilentDisplay, StepReport
 from seqloom.training.loop import DivergedError, update
 from seqloom.training.plans import ExamplePlans, batch_lengths
+from seqloom.training.reporting.display import SilentDisplay, StepReport
 from seqloom.training.session import train
 from seqloom.training.validation import PairValidator, ValidationResult
 

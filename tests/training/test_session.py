@@ -16,8 +16,8 @@ from rich.console import Console
 from seqloom.errors import DataError, RunError, UsageError
 from seqloom.recipe import recipe_from, to_yaml
 from seqloom.runs import RunFolder
-from seqloom.training.display import PlainDisplay, SilentDisplay, StepReport, open_display
-from seqloom.training.journal import Journal
+from seqloom.training.reporting.display import PlainDisplay, SilentDisplay, StepReport, open_display
+from seqloom.training.reporting.journal import Journal
 from seqloom.training.session import train
 
 Recipe = dict[str, Any]

@@ -10,7 +10,7 @@ from seqloom.errors import RunError, UsageError
 from seqloom.recipe import recipe_from
 from seqloom.runs import RunFolder
 from seqloom.training import session
-from seqloom.training.display import PlainDisplay, StepReport
+from seqloom.training.reporting.display import PlainDisplay, StepReport
 from seqloom.training.session import train
 from seqloom.training.timing import Pace, as_decided, fitted
 

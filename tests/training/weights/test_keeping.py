@@ -10,9 +10,9 @@ from seqloom.errors import RunError
 from seqloom.prediction.predictor import Predictor
 from seqloom.recipe.sections import Keep
 from seqloom.runs import RunFolder
-from seqloom.training.averaging import average_run, mean_of
-from seqloom.training.keeping import wanted
 from seqloom.training.session import train
+from seqloom.training.weights.averaging import average_run, mean_of
+from seqloom.training.weights.kept_snapshots import wanted
 
 Recipe = dict[str, Any]
 VALUES = {2: 5.0, 4: 3.0, 6: float("nan"), 8: 3.0, 10: 9.0}

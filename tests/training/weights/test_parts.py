@@ -7,7 +7,7 @@ from torch import nn
 from seqloom.errors import RecipeError
 from seqloom.recipe import sections
 from seqloom.training.optimisation import build_optimiser, set_learning_rate
-from seqloom.training.parts import factors_of
+from seqloom.training.weights.parts import factors_of
 
 NAMES = [
     "encoders.source.embedding.weight",

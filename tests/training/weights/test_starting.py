@@ -11,9 +11,9 @@ from seqloom.data.vocabulary import Vocabulary, build_vocabulary
 from seqloom.errors import RunError, UsageError
 from seqloom.recipe import sections
 from seqloom.runs import RunFolder
-from seqloom.training.display import SilentDisplay, StepReport
+from seqloom.training.reporting.display import SilentDisplay, StepReport
 from seqloom.training.session import train
-from seqloom.training.starting import StartingRun
+from seqloom.training.weights.starting import StartingRun
 
 Recipe = dict[str, Any]
 

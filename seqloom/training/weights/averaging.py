@@ -14,14 +14,14 @@ from seqloom.models.encoder_decoder import EncoderDecoder
 from seqloom.models.weights import load_weight_arrays, require_fitting, restored_model
 from seqloom.prediction.backends import open_vocabularies
 from seqloom.runs import Checkpoint, RunFolder
-from seqloom.training.card import model_card
-from seqloom.training.display import Display, SilentDisplay
-from seqloom.training.journal import Journal
-from seqloom.training.keeping import listed, ranked
 from seqloom.training.loop import TrainingState, record_validation
 from seqloom.training.machine import computing
+from seqloom.training.reporting.display import Display, SilentDisplay
+from seqloom.training.reporting.journal import Journal
+from seqloom.training.reporting.model_card import model_card
 from seqloom.training.session import build_validator, prepare_data, require_same_data
 from seqloom.training.validation import ValidationResult
+from seqloom.training.weights.kept_snapshots import listed, ranked
 
 Weights = dict[str, npt.NDArray[Any]]
 
