@@ -14,7 +14,7 @@ from seqloom.recipe.sections import SOURCE, TARGET, Greedy, Search
 from seqloom.results.predictions import Prediction
 from seqloom.search.contracts import Hypothesis
 from seqloom.search.request import Request, longest_outputs
-from seqloom.search.walk import Choice, Walk
+from seqloom.search.walk import Continuations, Walk
 from seqloom.symbols import END
 
 NOTICED = 1e-3
@@ -36,7 +36,7 @@ def most_probable(walk: Walk, bound: float) -> Hypothesis:
         bound = max(bound, float(sums[ids == END].max(initial=-math.inf)))
         _, rows, columns = np.nonzero(sums > bound - NOTICED)
         kept = (0, rows[None], columns[None])
-        walk.write(step, Choice(rows[None], ids[kept], log_probs[kept], sums[kept], scores=sums[kept]))
+        walk.write(step, Continuations(rows[None], ids[kept], log_probs[kept], sums[kept], scores=sums[kept]))
     return walk.hypotheses(1)[0][0]
 
 

@@ -12,13 +12,13 @@ from seqloom.models.attention import (
     Attention,
     Carry,
     Chance,
-    Keys,
+    KeyValues,
     MultiHeadAttention,
     PremultipliedAttention,
     Read,
     build_attention,
 )
-from seqloom.models.attention.oracle import Told
+from seqloom.models.attention.oracle import OracleWeights
 from seqloom.models.memory import CellState, Memory, MemorySize
 from seqloom.models.mixed_precision import Linear
 from seqloom.models.operations import Multiplications, matrix_entries
@@ -36,25 +36,25 @@ MemorySizes = Mapping[str, MemorySize]
 class Link:
     """What of the sources is read at every step: one context [B, 1, C] for all steps, or keys per source to attend to.
 
-    told: sources in which the steps to come look where they are told (A10); none, but for predictions with an oracle.
+    oracle: sources in which the steps to come look where they are told (A10); none, but for predictions with an oracle.
     symbols: what stands at the positions [B, S] of sources that can be copied.
     """
 
     context: Tensor | None = None
-    keys: Mapping[str, Keys] = field(default_factory=dict)
-    told: Mapping[str, Told] = field(default_factory=dict)
+    keys: Mapping[str, KeyValues] = field(default_factory=dict)
+    oracle: Mapping[str, OracleWeights] = field(default_factory=dict)
     symbols: Mapping[str, Tensor] = field(default_factory=dict)
 
     def select(self, sentences: Tensor) -> "Link":
         """Keep the given sentences."""
         context = None if self.context is None else self.context[sentences]
         keys = {name: keys.select(sentences) for name, keys in self.keys.items()}
-        told = {name: told.select(sentences) for name, told in self.told.items()}
-        return Link(context, keys, told, {name: symbols[sentences] for name, symbols in self.symbols.items()})
+        oracle = {name: oracle.select(sentences) for name, oracle in self.oracle.items()}
+        return Link(context, keys, oracle, {name: symbols[sentences] for name, symbols in self.symbols.items()})
 
     def later(self) -> "Link":
         """What is read from the next step on."""
-        return replace(self, told={name: told.later() for name, told in self.told.items()}) if self.told else self
+        return replace(self, oracle={name: oracle.later() for name, oracle in self.oracle.items()}) if self.oracle else self
 
 
 @dataclass(frozen=True)
@@ -165,7 +165,7 @@ class AttentionBridge(InitialBridge):
         return attention
 
     def link(self, memories: Memories) -> Link:
-        """Keys of every source."""
+        """KeyValues of every source."""
         keys = {name: self.attention(name).prepare(memory) for name, memory in memories.items()}
         readable = memories.items() if self.copies else ()
         return Link(keys=keys, symbols={name: memory.symbols for name, memory in readable if memory.symbols is not None})
@@ -213,9 +213,9 @@ class AttentionBridge(InitialBridge):
     def _read_one(self, name: str, query: Tensor, link: Link, carry: Carry) -> Read:
         attention, keys = self.attention(name), link.keys[name]
         read: Read = attention(query, keys, carry)
-        if name not in link.told:
+        if name not in link.oracle:
             return read
-        return attention.redirected(read, link.told[name].over(read.weights), keys, carry)
+        return attention.redirected(read, link.oracle[name].over(read.weights), keys, carry)
 
 
 class CrossAttentionBridge(Bridge):
@@ -246,13 +246,13 @@ class CrossAttentionBridge(Bridge):
                 self.shown = range(layer - 1, layer)
 
     def link(self, memories: Memories) -> Link:
-        """Keys of every source, those of all layers side by side."""
+        """KeyValues of every source, those of all layers side by side."""
         return Link(keys={name: self._prepared(name, memory) for name, memory in memories.items()})
 
-    def _prepared(self, name: str, memory: Memory) -> Keys:
+    def _prepared(self, name: str, memory: Memory) -> KeyValues:
         layers = [self._attention(layer, name).prepare(memory) for layer in range(len(self.layers))]
         keys = torch.cat([one.keys for one in layers], dim=-1)
-        return Keys(keys, torch.cat([one.values for one in layers], dim=-1), memory.mask)
+        return KeyValues(keys, torch.cat([one.values for one in layers], dim=-1), memory.mask)
 
     def read_in(self, layer: int, states: Tensor, link: Link) -> BridgeRead:
         """What a layer's states [B, Q, D] see of the sources. Weights come back from the layers whose weights are shown."""
@@ -263,11 +263,11 @@ class CrossAttentionBridge(Bridge):
 
     def _read_one(self, layer: int, query: Tensor, name: str, link: Link) -> tuple[Tensor, Tensor | None]:
         attention, keys = self._attention(layer, name), self._of_layer(link.keys[name], layer)
-        if layer not in self.shown and name not in link.told:
-            return attention.read_unseen(query, keys.keys, keys.values, seen=keys.mask[:, None, None]), None
+        if layer not in self.shown and name not in link.oracle:
+            return attention.fused_context(query, keys.keys, keys.values, mask=keys.mask[:, None, None]), None
         weights = attention.look(query, keys, ()).weights
-        if name in link.told:
-            weights = link.told[name].over(weights)
+        if name in link.oracle:
+            weights = link.oracle[name].over(weights)
         return attention.context(weights, keys), weights if layer in self.shown else None
 
     @property
@@ -276,9 +276,9 @@ class CrossAttentionBridge(Bridge):
         attentions = [one for one in self.layers.modules() if isinstance(one, Attention)]
         return sum((one.multiplications for one in attentions), start=Multiplications())
 
-    def _of_layer(self, keys: Keys, layer: int) -> Keys:
+    def _of_layer(self, keys: KeyValues, layer: int) -> KeyValues:
         own = slice(layer * self.size, (layer + 1) * self.size)
-        return Keys(keys.keys[..., own], keys.values[..., own], keys.mask)
+        return KeyValues(keys.keys[..., own], keys.values[..., own], keys.mask)
 
     def _attention(self, layer: int, name: str) -> MultiHeadAttention:
         by_source = self.layers[layer]

@@ -24,7 +24,7 @@ from seqloom.models.mixed_precision import Linear, current_multiplier, linear
 from seqloom.models.operations import matrix_entries
 from seqloom.recipe import sections
 
-Squash = Callable[[Tensor], Tensor]
+Activation = Callable[[Tensor], Tensor]
 """The lectures' sigma, "a squashing non-linearity": tanh, or the logistic function. Gates are always logistic."""
 
 
@@ -41,12 +41,12 @@ class Cell(nn.Module, ABC):
     num_leaves = 1
 
     def __init__(
-        self, part_sizes: Sequence[int], size: int, *, gates: int, squash: Squash, weight_dropout: float = 0.0
+        self, part_sizes: Sequence[int], size: int, *, gates: int, activation: Activation, weight_dropout: float = 0.0
     ) -> None:
         super().__init__()
         self.weight_dropout = weight_dropout
         self.size = size
-        self.squash = squash
+        self.activation = activation
         # One bias is enough: the first part carries it.
         self.inputs = nn.ModuleList(Linear(part, gates * size, bias=index == 0) for index, part in enumerate(part_sizes))
 
@@ -120,8 +120,8 @@ def _recurrent(size: int, gates: int, *, bias: bool = False) -> Linear:
 class RnnCell(Cell):
     """C1: `s_t = sigma(U x_t + W s_{t-1} + b)`."""
 
-    def __init__(self, part_sizes: Sequence[int], size: int, *, squash: Squash, weight_dropout: float = 0.0) -> None:
-        super().__init__(part_sizes, size, weight_dropout=weight_dropout, gates=1, squash=squash)
+    def __init__(self, part_sizes: Sequence[int], size: int, *, activation: Activation, weight_dropout: float = 0.0) -> None:
+        super().__init__(part_sizes, size, weight_dropout=weight_dropout, gates=1, activation=activation)
         self.recurrent = _recurrent(size, 1)
 
     @property
@@ -131,14 +131,14 @@ class RnnCell(Cell):
 
     def step(self, projected: Tensor, state: CellState, products: StateProducts) -> CellState:
         """One step of C1."""
-        return (self.squash(projected + products[0](state[0])),)
+        return (self.activation(projected + products[0](state[0])),)
 
 
 class GruCell(Cell):
     """C2, the lectures' form: the state is reset before the matrix, `s~_t = sigma(W (o_t * s_{t-1}) + U x_t + b)`."""
 
-    def __init__(self, part_sizes: Sequence[int], size: int, *, squash: Squash, weight_dropout: float = 0.0) -> None:
-        super().__init__(part_sizes, size, weight_dropout=weight_dropout, gates=3, squash=squash)
+    def __init__(self, part_sizes: Sequence[int], size: int, *, activation: Activation, weight_dropout: float = 0.0) -> None:
+        super().__init__(part_sizes, size, weight_dropout=weight_dropout, gates=3, activation=activation)
         self.gates = _recurrent(size, 2)
         self.candidate = _recurrent(size, 1)
 
@@ -152,15 +152,15 @@ class GruCell(Cell):
         (before,), (to_gates, to_candidate) = state, products
         for_gates, for_candidate = projected.tensor_split([2 * self.size], dim=-1)
         reset, keep = torch.sigmoid(for_gates + to_gates(before)).chunk(2, dim=-1)
-        candidate = self.squash(for_candidate + to_candidate(reset * before))
+        candidate = self.activation(for_candidate + to_candidate(reset * before))
         return (candidate + keep * (before - candidate),)  # i * s + (1 - i) * s~
 
 
 class TorchGruCell(Cell):
     """C2 as torch computes it: the state is reset after the matrix, `s~_t = sigma(o_t * (W s_{t-1} + c) + U x_t + b)`."""
 
-    def __init__(self, part_sizes: Sequence[int], size: int, *, squash: Squash, weight_dropout: float = 0.0) -> None:
-        super().__init__(part_sizes, size, weight_dropout=weight_dropout, gates=3, squash=squash)
+    def __init__(self, part_sizes: Sequence[int], size: int, *, activation: Activation, weight_dropout: float = 0.0) -> None:
+        super().__init__(part_sizes, size, weight_dropout=weight_dropout, gates=3, activation=activation)
         self.recurrent = _recurrent(size, 3, bias=True)
 
     @property
@@ -174,7 +174,7 @@ class TorchGruCell(Cell):
         for_gates, for_candidate = projected.tensor_split([2 * self.size], dim=-1)
         from_gates, from_candidate = products[0](before).tensor_split([2 * self.size], dim=-1)
         reset, keep = torch.sigmoid(for_gates + from_gates).chunk(2, dim=-1)
-        candidate = self.squash(for_candidate + reset * from_candidate)
+        candidate = self.activation(for_candidate + reset * from_candidate)
         return (candidate + keep * (before - candidate),)
 
 
@@ -183,8 +183,8 @@ class LstmCell(Cell):
 
     num_leaves = 2
 
-    def __init__(self, part_sizes: Sequence[int], size: int, *, squash: Squash, weight_dropout: float = 0.0) -> None:
-        super().__init__(part_sizes, size, weight_dropout=weight_dropout, gates=4, squash=squash)
+    def __init__(self, part_sizes: Sequence[int], size: int, *, activation: Activation, weight_dropout: float = 0.0) -> None:
+        super().__init__(part_sizes, size, weight_dropout=weight_dropout, gates=4, activation=activation)
         self.recurrent = _recurrent(size, 4)
         nn.init.constant_(self.first_input.bias[:size], FORGET_BIAS)
 
@@ -199,13 +199,13 @@ class LstmCell(Cell):
         total = projected + products[0](hidden)
         for_gates, for_candidate = total.tensor_split([3 * self.size], dim=-1)
         forget, write, output = torch.sigmoid(for_gates).chunk(3, dim=-1)
-        memory = forget * memory + write * self.squash(for_candidate)
-        return output * self.squash(memory), memory
+        memory = forget * memory + write * self.activation(for_candidate)
+        return output * self.activation(memory), memory
 
     def run(self, state: CellState, first: Tensor, *others: Tensor) -> tuple[Tensor, CellState]:
         """Read whole sequences, by torch's own kernel where it computes the same (docs/decisions/training-loops.md)."""
         prepared = not isinstance(self.recurrent, Linear)  # for prediction, maybe in another precision
-        if others or prepared or self.squash is not torch.tanh or not current_multiplier().exact:
+        if others or prepared or self.activation is not torch.tanh or not current_multiplier().exact:
             return super().run(state, first, *others)
         own = self.first_input.weight, self._drawn(self.recurrent), self.first_input.bias
         matrices = [_as_in_torch(matrix) for matrix in own]
@@ -236,8 +236,8 @@ def cell_kind(section: sections.Recurrence) -> type["RnnCell | GruCell | TorchGr
 
 def build_cell(section: sections.Recurrence, part_sizes: Sequence[int], *, reads_embedding: bool = False) -> Cell:
     """The cell that a recipe names, for inputs of the given parts. reads_embedding: whether the first part is one."""
-    squash: Squash = torch.tanh if section.activation == "tanh" else torch.sigmoid
-    cell = cell_kind(section)(part_sizes, section.size, squash=squash, weight_dropout=section.weight_dropout)
+    activation: Activation = torch.tanh if section.activation == "tanh" else torch.sigmoid
+    cell = cell_kind(section)(part_sizes, section.size, activation=activation, weight_dropout=section.weight_dropout)
     if reads_embedding:
         start_reading_embedding(cell.first_input.weight)
     return cell

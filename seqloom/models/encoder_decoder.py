@@ -19,7 +19,7 @@ from seqloom.models.encoders.frontends import input_sizes
 from seqloom.models.memory import Memory, MemorySize
 from seqloom.models.operations import Multiplications
 from seqloom.models.training.loss import chunked_cross_entropy, sampled_outputs
-from seqloom.models.training.objective import LookingTerms
+from seqloom.models.training.objective import AttentionLosses
 from seqloom.recipe import sections
 from seqloom.recipe.sections import TARGET
 from seqloom.results.layouts import Layout
@@ -56,7 +56,7 @@ class EncoderDecoder(nn.Module):
         super().__init__()
         self.label_smoothing = label_smoothing
         self.sampled_softmax = sampled_softmax
-        self.looking_terms = LookingTerms.of(section.bridge)
+        self.attention_losses = AttentionLosses.of(section.bridge)
         self.encoders = nn.ModuleDict()
         memory_sizes = {}
         for name, encoder in _by_source(section, [name for name in sizes if name != TARGET]).items():
@@ -120,7 +120,7 @@ class EncoderDecoder(nn.Module):
         weights = torch.from_numpy(np.repeat(batch.weights, counted.sum(axis=1))).to(self.decoder.output.bias)
         objective, nll = self._cross_entropy(decoded, labels, mask, weights)
         per_sentence = torch.from_numpy(batch.weights).to(self.decoder.output.bias)
-        for term in self._looking_terms(decoded, labels, mask):
+        for term in self._attention_losses(decoded, labels, mask):
             objective = objective + term @ per_sentence
         return Loss(objective, nll, decoded.state.detached())
 
@@ -135,13 +135,13 @@ class EncoderDecoder(nn.Module):
             matrix, bias, right = sampled_outputs(matrix, bias, right, self.sampled_softmax)
         return chunked_cross_entropy(decoded.features[counted], matrix, bias, right, weights, smoothing=self.label_smoothing)
 
-    def _looking_terms(self, decoded: Decoded, labels: Tensor, counted: Tensor) -> list[Tensor]:
+    def _attention_losses(self, decoded: Decoded, labels: Tensor, counted: Tensor) -> list[Tensor]:
         """What the objective has beside cross-entropy, [B] each."""
-        terms = self.looking_terms.of_weights(decoded, counted)
+        terms = self.attention_losses.of_weights(decoded, counted)
         if decoded.chances:
             with torch.no_grad():
                 rewards = self.decoder.label_log_probs(decoded, labels)
-            terms += self.looking_terms.of_chances(decoded, rewards, counted, flows_back=self.decoder.flows_back)
+            terms += self.attention_losses.of_chances(decoded, rewards, counted, flows_back=self.decoder.flows_back)
         return terms
 
     def log_probs(self, batch: Batch) -> Tensor:

@@ -48,7 +48,7 @@ class Multiplier:
         return nn.functional.linear(vectors, matrix, bias)
 
 
-class BrainMultiplier(Multiplier):
+class Bfloat16Multiplier(Multiplier):
     """Rounds the factors of a product to bfloat16 and adds up in float32.
 
     Where the hardware has no such products, rounded factors are multiplied in the precision they had: the same but for the
@@ -76,7 +76,7 @@ class BrainMultiplier(Multiplier):
 
     def linear(self, vectors: Tensor, matrix: Tensor, bias: Tensor | None = None) -> Tensor:
         """`W x + b`, through which gradients flow."""
-        results: Tensor = _BrainLinear.apply(self, vectors, matrix, bias)  # type: ignore[no-untyped-call]
+        results: Tensor = _Bfloat16Linear.apply(self, vectors, matrix, bias)  # type: ignore[no-untyped-call]
         return results
 
     def matrix_operand(self, matrix: Tensor) -> Tensor:
@@ -90,11 +90,11 @@ class BrainMultiplier(Multiplier):
         return rounded
 
 
-class _BrainLinear(torch.autograd.Function):
+class _Bfloat16Linear(torch.autograd.Function):
     """`W x + b` with rounded factors, forward and back."""
 
     @staticmethod
-    def forward(ctx: Any, multiplier: BrainMultiplier, vectors: Tensor, matrix: Tensor, bias: Tensor | None) -> Tensor:
+    def forward(ctx: Any, multiplier: Bfloat16Multiplier, vectors: Tensor, matrix: Tensor, bias: Tensor | None) -> Tensor:
         right, flat = multiplier.matrix_operand(matrix), vectors.flatten(0, -2)
         results = multiplier.mm(flat, right.t()) if bias is None else multiplier.addmm(bias, flat, right.t())
         ctx.multiplier = multiplier
@@ -103,7 +103,7 @@ class _BrainLinear(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, results: Tensor) -> tuple[Tensor | None, ...]:
-        multiplier: BrainMultiplier = ctx.multiplier
+        multiplier: Bfloat16Multiplier = ctx.multiplier
         vectors, right = ctx.saved_tensors
         flat = results.flatten(0, -2)
         of_vectors = multiplier.mm(flat, right).view(vectors.shape)
@@ -128,7 +128,7 @@ def current_multiplier() -> Multiplier:
 @contextmanager
 def multiplying(precision: Literal["fp32", "bf16"]) -> Iterator[None]:
     """Within it, models multiply in the given precision."""
-    token = _current.set(BrainMultiplier() if precision == "bf16" else Multiplier())
+    token = _current.set(Bfloat16Multiplier() if precision == "bf16" else Multiplier())
     try:
         yield
     finally:

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from torch.nn.functional import linear
 
 from seqloom.errors import UsageError
-from seqloom.models.mixed_precision import BrainMultiplier, Linear
+from seqloom.models.mixed_precision import Bfloat16Multiplier, Linear
 from seqloom.system.cpu import InferencePrecision
 
 
@@ -45,14 +45,14 @@ class FloatProduct(Product):
         return linear(vectors, self.matrix, self.bias)
 
 
-class BrainProduct(Product):
+class Bfloat16Product(Product):
     """Rounds the factors to bfloat16, as training in that precision does; the bias stays as it is."""
 
     matrix: Tensor
 
     def __init__(self, matrix: Tensor, bias: Tensor | None) -> None:
         super().__init__(bias)
-        self.multiplier = BrainMultiplier()
+        self.multiplier = Bfloat16Multiplier()
         self.register_buffer("matrix", self.multiplier.operand(matrix.detach()).t().contiguous(), persistent=False)
 
     def forward(self, vectors: Tensor) -> Tensor:
@@ -70,7 +70,7 @@ _MOST_ENTRY = 127
 _ZERO_POINT = 128
 
 
-class IntegerProduct(Product):
+class Int8Product(Product):
     """Multiplies 8-bit integers by torch's fbgemm. Every row of the matrix has a scale, and every vector has its own too."""
 
     def __init__(self, matrix: Tensor, bias: Tensor | None) -> None:
@@ -112,9 +112,9 @@ def build_product(precision: InferencePrecision, matrix: Tensor, bias: Tensor | 
         case "fp32":
             return FloatProduct(matrix, bias)
         case "bf16":
-            return BrainProduct(matrix, bias)
+            return Bfloat16Product(matrix, bias)
         case "int8":
-            return IntegerProduct(matrix, bias)
+            return Int8Product(matrix, bias)
         case _:
             assert_never(precision)
 

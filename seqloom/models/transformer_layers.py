@@ -25,10 +25,10 @@ class SelfAttention(nn.Module):
     def forward(self, states: Tensor, mask: Tensor) -> Tensor:
         """What states [B, S, D] read that see all positions of the mask [B, S]."""
         normed = self.norm(states)
-        return self.attention.read_unseen(normed, *self.attention.remember(normed), seen=mask[:, None, None])
+        return self.attention.fused_context(normed, *self.attention.remember(normed), mask=mask[:, None, None])
 
     def remember(self, states: Tensor) -> tuple[Tensor, Tensor]:
-        """Keys and values of states [..., D], for later positions to look back at."""
+        """KeyValues and values of states [..., D], for later positions to look back at."""
         return self.attention.remember(self.norm(states))
 
     def look_back(self, states: Tensor, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor, Tensor]:
@@ -41,11 +41,11 @@ class SelfAttention(nn.Module):
         own_keys, own_values = self.attention.remember(normed)
         keys, values = torch.cat([keys, own_keys], dim=2), torch.cat([values, own_values], dim=2)
         steps = normed.shape[2]
-        seen = None
+        mask = None
         if before and steps > 1:  # torch's own causal mask knows of nothing that came before
-            seen = torch.ones(steps, before + steps, dtype=torch.bool, device=states.device).tril(before)[None, None]
-        read = self.attention.read_unseen(
-            normed.flatten(0, 1), keys.flatten(0, 1), values.flatten(0, 1), seen=seen, causal=not before and steps > 1
+            mask = torch.ones(steps, before + steps, dtype=torch.bool, device=states.device).tril(before)[None, None]
+        read = self.attention.fused_context(
+            normed.flatten(0, 1), keys.flatten(0, 1), values.flatten(0, 1), mask=mask, causal=not before and steps > 1
         )
         return read.view_as(states), keys, values
 

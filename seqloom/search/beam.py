@@ -10,7 +10,7 @@ from seqloom.search.contracts import Hypotheses, IntArray, State, Step, Stepper
 from seqloom.search.request import Request
 from seqloom.search.scoring import Coverage, by_length
 from seqloom.search.traces import BoolArray, Sums, Trace
-from seqloom.search.walk import Choice, Walk
+from seqloom.search.walk import Continuations, Walk
 from seqloom.symbols import END
 
 
@@ -32,7 +32,7 @@ def beam(stepper: Stepper, state: State, section: Beam, request: Request) -> Gen
     return walk.hypotheses(section.width)
 
 
-def _best_extensions(walk: Walk, step: Step, section: Beam) -> Choice:
+def _best_extensions(walk: Walk, step: Step, section: Beam) -> Continuations:
     """Choose the `width` best extensions of each sentence's live rows."""
     ids, log_probs = walk.best(step, section.width)
     sums = walk.sums[:, :, None] + log_probs
@@ -43,10 +43,10 @@ def _best_extensions(walk: Walk, step: Step, section: Beam) -> Choice:
     rows, ranks = np.divmod(best, candidates)
     place = (np.arange(sentences)[:, None], rows, ranks)
     scores = by_length(sums[place], walk.length + 1, section.length_power)
-    return Choice(rows, ids[place], log_probs[place], sums[place], scores)
+    return Continuations(rows, ids[place], log_probs[place], sums[place], scores)
 
 
-def _with_coverage(choice: Choice, walk: Walk, step: Step, coverage: Coverage) -> Choice:
+def _with_coverage(choice: Continuations, walk: Walk, step: Step, coverage: Coverage) -> Continuations:
     """Add the coverage term to the scores, and carry along what it needs."""
     totals = coverage.totals(step, walk.carry.get("totals"))
     penalties = coverage.penalties(totals, step, walk.sentences)
@@ -64,7 +64,7 @@ class _Race:
         self._finished = np.zeros(request.sentences, np.int64)
         self._best = np.full(request.sentences, -np.inf)
 
-    def done(self, choice: Choice, sentences: IntArray) -> BoolArray:
+    def done(self, choice: Continuations, sentences: IntArray) -> BoolArray:
         """Count what this choice finishes; a sentence is done if it has `width` and no live row can beat the best of them."""
         ended = choice.tokens == END
         self._finished[sentences] += (ended & np.isfinite(choice.sums)).sum(axis=1)

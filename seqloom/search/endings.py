@@ -9,7 +9,7 @@ from seqloom.search.contracts import Hypotheses, IntArray, State, Step, Stepper
 from seqloom.search.request import Request
 from seqloom.search.scoring import by_length
 from seqloom.search.traces import BoolArray, Sums, Trace
-from seqloom.search.walk import Choice, Walk
+from seqloom.search.walk import Continuations, Walk
 from seqloom.symbols import END
 
 
@@ -28,7 +28,7 @@ def endings(stepper: Stepper, state: State, section: Beam, request: Request) -> 
     return walk.hypotheses(section.width)
 
 
-def _going_on_and_ending(walk: Walk, step: Step, section: Beam) -> Choice:
+def _going_on_and_ending(walk: Walk, step: Step, section: Beam) -> Continuations:
     """The `width` best extensions that do not end, and then every row with `end` behind it."""
     ids, log_probs = walk.best(step, section.width + 1)  # one of them may be `end`
     log_probs = np.where(ids == END, np.float32(-np.inf), log_probs)
@@ -40,7 +40,7 @@ def _going_on_and_ending(walk: Walk, step: Step, section: Beam) -> Choice:
     ending = walk.ending(step)
     every = np.broadcast_to(np.arange(rows), ending.shape)
     new_sums = np.concatenate([sums[place], walk.sums + ending], axis=1)
-    return Choice(
+    return Continuations(
         rows=np.concatenate([parents, every], axis=1),
         tokens=np.concatenate([ids[place], np.full_like(every, END)], axis=1),
         log_probs=np.concatenate([log_probs[place], ending], axis=1),
@@ -57,7 +57,7 @@ class _Race:
         self._per_sum: Sums = by_length(np.ones(request.sentences), request.limits, section.length_power)
         self._best: Sums = np.full((request.sentences, section.width), -np.inf)
 
-    def done(self, choice: Choice, sentences: IntArray) -> BoolArray:
+    def done(self, choice: Continuations, sentences: IntArray) -> BoolArray:
         """Count what this choice ends; a sentence is done if no live row can still come in among its best."""
         ended = choice.tokens == END
         found = np.where(ended & np.isfinite(choice.sums), choice.scores, -np.inf)

@@ -12,7 +12,7 @@ from seqloom.search.contracts import Hypotheses, State, Step, Stepper
 from seqloom.search.request import Request
 from seqloom.search.scoring import by_length
 from seqloom.search.traces import Trace
-from seqloom.search.walk import Choice, Walk
+from seqloom.search.walk import Continuations, Walk
 
 MOST_SEQUENCES = 1_000_000
 
@@ -38,13 +38,15 @@ def _one_sentence(
     return walk.hypotheses(section.count)
 
 
-def _all_extensions(walk: Walk, step: Step, vocabulary_size: int, power: float) -> Choice:
+def _all_extensions(walk: Walk, step: Step, vocabulary_size: int, power: float) -> Continuations:
     """All extensions of the one sentence that are possible at all."""
     ids, log_probs = walk.best(step, vocabulary_size)
     sums = walk.sums[:, :, None] + log_probs
     _, rows, ranks = np.nonzero(np.isfinite(sums))
     kept = (0, rows[None], ranks[None])
-    return Choice(rows[None], ids[kept], log_probs[kept], sums[kept], scores=by_length(sums[kept], walk.length + 1, power))
+    return Continuations(
+        rows[None], ids[kept], log_probs[kept], sums[kept], scores=by_length(sums[kept], walk.length + 1, power)
+    )
 
 
 def _check_number(symbols: int, request: Request) -> None:

@@ -8,7 +8,7 @@ from seqloom.recipe.sections import Greedy
 from seqloom.search.contracts import Hypotheses, State, Stepper
 from seqloom.search.request import Request
 from seqloom.search.traces import Trace
-from seqloom.search.walk import Choice, Walk
+from seqloom.search.walk import Continuations, Walk
 
 
 def greedy(stepper: Stepper, state: State, section: Greedy, request: Request) -> Generator[Trace, None, Hypotheses]:
@@ -18,5 +18,5 @@ def greedy(stepper: Stepper, state: State, section: Greedy, request: Request) ->
         step = walk.step()
         ids, log_probs = walk.best(step, 1)
         sums = walk.sums + log_probs[:, :, 0]
-        yield walk.write(step, Choice(np.zeros_like(ids[:, :, 0]), ids[:, :, 0], log_probs[:, :, 0], sums, scores=sums))
+        yield walk.write(step, Continuations(np.zeros_like(ids[:, :, 0]), ids[:, :, 0], log_probs[:, :, 0], sums, scores=sums))
     return walk.hypotheses(1)

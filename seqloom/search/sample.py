@@ -9,7 +9,7 @@ from seqloom.search.contracts import FloatArray, Hypotheses, IntArray, State, St
 from seqloom.search.draws import streams, uniform
 from seqloom.search.request import Request
 from seqloom.search.traces import Sums, Trace
-from seqloom.search.walk import Choice, Walk
+from seqloom.search.walk import Continuations, Walk
 
 
 def sample(stepper: Stepper, state: State, section: Sample, request: Request) -> Generator[Trace, None, Hypotheses]:
@@ -30,7 +30,7 @@ def sample(stepper: Stepper, state: State, section: Sample, request: Request) ->
         drawn = _drawn(_chances(log_probs, section), uniform(stream[walk.sentences[:, None], numbers], walk.length))
         place = (np.arange(len(ids))[:, None], rows, drawn)
         sums = walk.sums[place[:2]] + log_probs[place]
-        yield walk.write(step, Choice(rows, ids[place], log_probs[place], sums, scores=sums, carry={"numbers": numbers}))
+        yield walk.write(step, Continuations(rows, ids[place], log_probs[place], sums, scores=sums, carry={"numbers": numbers}))
     return walk.hypotheses(section.count, finished_first=False)
 
 

@@ -16,7 +16,7 @@ from seqloom.symbols import BEGIN, END
 
 
 @dataclass(frozen=True, eq=False)
-class Choice:
+class Continuations:
     """What a search decides in a step: W continuations for each sentence.
 
     rows [B, W]: the live row each continues. tokens and log_probs [B, W]: the new symbol and its own log-probability (fused, if
@@ -31,10 +31,10 @@ class Choice:
     scores: Sums
     carry: Mapping[str, npt.NDArray[Any]] = field(default_factory=dict)
 
-    def at(self, sentences: IntArray, columns: IntArray) -> "Choice":
+    def at(self, sentences: IntArray, columns: IntArray) -> "Continuations":
         """Keep some sentences [B'] and, of each, some continuations [B', W'], in the given order."""
         place = (sentences[:, None], columns)
-        return Choice(
+        return Continuations(
             rows=self.rows[place],
             tokens=self.tokens[place],
             log_probs=self.log_probs[place],
@@ -96,7 +96,7 @@ class Walk:
         """Give the log-probability of `end` for each live row [B, K]; -inf where the rules forbid."""
         return self.rules.ending(step, self._place())
 
-    def write(self, step: Step, choice: Choice, done: BoolArray | None = None) -> Trace:
+    def write(self, step: Step, choice: Continuations, done: BoolArray | None = None) -> Trace:
         """Write the choice down. Outputs that end leave, and so do sentences that are `done` [B] or at their limit."""
         filled = np.isfinite(choice.sums)
         if not filled.all():
@@ -145,7 +145,7 @@ class Walk:
             )
         )
 
-    def _go_on(self, state: State, choice: Choice, live: BoolArray) -> None:
+    def _go_on(self, state: State, choice: Continuations, live: BoolArray) -> None:
         """Make the live continuations the rows of the next step, moved to the front, and as few columns as hold them all."""
         if live.size and live.all():  # in most steps, so nothing is gathered then
             keep = np.arange(len(live))
@@ -170,7 +170,7 @@ class Walk:
         return rows.shape == self.sums.shape and len(keep) == len(self.sums) and bool((rows == np.arange(rows.shape[1])).all())
 
 
-def _without_empty(choice: Choice, filled: BoolArray) -> Choice:
+def _without_empty(choice: Continuations, filled: BoolArray) -> Continuations:
     """Put a symbol that any model can read at empty places: they stay in the grid and are fed like others."""
     return replace(
         choice,

@@ -13,7 +13,7 @@ from seqloom.training.session import train
 PREMISES = ["a dog runs", "a cat sleeps", "a boy sings", "the sun shines"]
 
 
-class Told(SilentDisplay):
+class OracleWeights(SilentDisplay):
     """A display that keeps what is said."""
 
     said = ""
@@ -74,7 +74,7 @@ def test_several_texts_are_split_by_all_of_them(tmp_path: Path) -> None:
 
 
 def test_a_split_that_stays_empty_is_told_of(tmp_path: Path, tiny_recipe: dict[str, object]) -> None:
-    told = Told()
+    told = OracleWeights()
     pairs = tmp_path / "pairs.tsv"
     pairs.write_text("".join(f"{word}\t{word}\n" for word in ("ab", "cd", "ef", "gh")))
     body = {**tiny_recipe, "data": {"train": str(pairs), "validation": str(pairs), "split": {"test": 0.0001}}}

@@ -245,7 +245,7 @@ def score_of(attention: attentions.ScoredAttention) -> equations.Score:
                 [array(layer.weight) for layer in stack if isinstance(layer, nn.Linear)]
                 for stack in (projected.to_query, projected.to_key)
             )
-            return equations.Projected(queries, keys, SQUASHING[projected.squashing], scaled=projected.scale != 1.0)
+            return equations.Projected(queries, keys, SQUASHING[projected.activation], scaled=projected.scale != 1.0)
         case _:
             raise TypeError(attention)
 

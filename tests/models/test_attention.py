@@ -104,7 +104,7 @@ def test_concat_attention_is_additive_attention_with_its_two_matrices_side_by_si
 
 
 def test_projected_attention_without_a_nonlinearity_and_with_identities_is_dot_attention() -> None:
-    projected = ProjectedAttention(3, 3, 3, layers=1, squashing="none", scaled=False)
+    projected = ProjectedAttention(3, 3, 3, layers=1, activation="none", scaled=False)
     for stack in (projected.to_query, projected.to_key):
         nn.init.eye_(stack.get_parameter("0.weight"))
     memory, query = memory_of(torch.randn(2, 4, 3)), torch.randn(2, 5, 3)

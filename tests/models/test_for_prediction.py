@@ -11,7 +11,7 @@ from seqloom.models.encoder_decoder import EncoderDecoder
 from seqloom.models.memory import Memory
 from seqloom.models.mixed_precision import Linear
 from seqloom.models.prediction.stepper import TorchStepper, top_of_many
-from seqloom.models.products import BrainProduct, Product, build_product
+from seqloom.models.products import Bfloat16Product, Product, build_product
 from seqloom.search.contracts import FloatArray
 from seqloom.symbols import BEGIN, END, SPECIALS, UNKNOWN
 from seqloom.system.cpu import InferencePrecision
@@ -80,7 +80,7 @@ def test_the_largest_integers_do_not_overflow() -> None:
 
 
 def test_emulated_bfloat16_gives_the_numbers_of_torch(matrix: Tensor, vectors: Tensor) -> None:
-    found = BrainProduct(matrix, None)(vectors)
+    found = Bfloat16Product(matrix, None)(vectors)
     wanted = (vectors.bfloat16() @ matrix.bfloat16().t()).float()
     torch.testing.assert_close(found, wanted, rtol=2**-7, atol=1e-3)
 

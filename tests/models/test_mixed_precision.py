@@ -7,7 +7,7 @@ from torch import Tensor, nn
 from seqloom.models import mixed_precision as module
 from seqloom.models.cells import build_cell, unroll
 from seqloom.models.encoder_decoder import EncoderDecoder
-from seqloom.models.mixed_precision import BrainMultiplier, Linear, Multiplier, current_multiplier, multiplying
+from seqloom.models.mixed_precision import Bfloat16Multiplier, Linear, Multiplier, current_multiplier, multiplying
 from seqloom.recipe import sections
 
 from .architectures import ARCHITECTURES, Architecture
@@ -34,7 +34,7 @@ def gradients_of(model: EncoderDecoder, architecture: Architecture, precision: s
 
 @pytest.mark.usefixtures("native")
 def test_products_round_their_factors() -> None:
-    exact, rounded = Multiplier(), BrainMultiplier()
+    exact, rounded = Multiplier(), Bfloat16Multiplier()
     left, right, base = torch.randn(5, 7), torch.randn(7, 3), torch.randn(5, 3)
     wanted = left.bfloat16().float() @ right.bfloat16().float()
     for out in (None, torch.empty(5, 3)):
@@ -66,11 +66,11 @@ def test_a_layer_and_its_gradients_are_near_those_of_full_precision(bias: bool) 
 def test_a_matrix_is_rounded_once_for_all_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     rounded = []
 
-    def noted(_: BrainMultiplier, matrix: Tensor) -> Tensor:
+    def noted(_: Bfloat16Multiplier, matrix: Tensor) -> Tensor:
         rounded.append(matrix.shape)
         return matrix.bfloat16().float()
 
-    monkeypatch.setattr(BrainMultiplier, "operand", noted)
+    monkeypatch.setattr(Bfloat16Multiplier, "operand", noted)
     cell = build_cell(sections.RecurrentDecoder(cell="lstm", size=6), [3])
     with multiplying("bf16"):
         unroll(cell, cell.project(torch.zeros(2, 9, 3)), cell.zeros(2, like=torch.zeros(1)))
@@ -91,7 +91,7 @@ def test_the_precision_ends_with_its_context() -> None:
     with multiplying("bf16"):
         with multiplying("fp32"):
             assert type(current_multiplier()) is Multiplier
-        assert type(current_multiplier()) is BrainMultiplier
+        assert type(current_multiplier()) is Bfloat16Multiplier
     with pytest.raises(ZeroDivisionError), multiplying("bf16"):
         _ = 1 / 0
     assert type(current_multiplier()) is Multiplier

@@ -11,7 +11,7 @@ from torch.testing import assert_close
 from seqloom.data.preparing.batches import Batch
 from seqloom.models.attention import Chance
 from seqloom.models.encoder_decoder import EncoderDecoder
-from seqloom.models.training.objective import looked_again, looked_unevenly, reinforced
+from seqloom.models.training.objective import coverage_loss, doubly_stochastic_loss, reinforce_loss
 
 from .architectures import Architecture, Settings, attention_bridge, build_section
 from .harness import batch_for, build_random, item, padded_further
@@ -24,32 +24,32 @@ ALL = torch.ones(1, 3, dtype=torch.bool)
 def test_looking_again_costs_what_two_looks_share() -> None:
     weights = tensor([[[[1.0, 0.0], [0.25, 0.75], [0.5, 0.5]]]])
     # Step 2 looks again at a quarter; step 3 at half of the first position, and at half of the second.
-    assert_close(looked_again(weights, ALL), tensor([0.25 + 0.5 + 0.5]))
+    assert_close(coverage_loss(weights, ALL), tensor([0.25 + 0.5 + 0.5]))
 
 
 def test_looking_at_every_position_once_costs_nothing() -> None:
     weights = torch.eye(3)[None, None]
-    assert_close(looked_again(weights, ALL), tensor([0.0]))
-    assert_close(looked_unevenly(weights, ALL, ALL), tensor([0.0]))
+    assert_close(coverage_loss(weights, ALL), tensor([0.0]))
+    assert_close(doubly_stochastic_loss(weights, ALL, ALL), tensor([0.0]))
 
 
 def test_looking_unevenly_costs_the_squares_of_what_is_missing_or_too_much() -> None:
     weights = tensor([[[[1.0, 0.0], [1.0, 0.0], [0.5, 0.5]]]])
-    assert_close(looked_unevenly(weights, ALL, torch.ones(1, 2, dtype=torch.bool)), tensor([1.5**2 + 0.5**2]))
+    assert_close(doubly_stochastic_loss(weights, ALL, torch.ones(1, 2, dtype=torch.bool)), tensor([1.5**2 + 0.5**2]))
 
 
 def test_steps_and_positions_that_are_padding_cost_nothing() -> None:
     weights = tensor([[[[1.0, 0.0], [1.0, 0.0], [1.0, 0.0]]]])
     first_only, one_position = tensor([[True, False, False]]), tensor([[True, False]])
-    assert_close(looked_again(weights, first_only), tensor([0.0]))
-    assert_close(looked_unevenly(weights, first_only, one_position), tensor([0.0]))
+    assert_close(coverage_loss(weights, first_only), tensor([0.0]))
+    assert_close(doubly_stochastic_loss(weights, first_only, one_position), tensor([0.0]))
 
 
 def test_heads_count_by_their_mean() -> None:
     weights = tensor([[[[1.0, 0.0], [1.0, 0.0]], [[0.0, 1.0], [0.0, 1.0]]]])
     both = torch.ones(1, 2, dtype=torch.bool)
-    assert_close(looked_again(weights, both), tensor([1.0]))
-    assert_close(looked_unevenly(weights, both, both), tensor([0.0]))
+    assert_close(coverage_loss(weights, both), tensor([1.0]))
+    assert_close(doubly_stochastic_loss(weights, both, both), tensor([0.0]))
 
 
 # --- draws ----------------------------------------------------------------------------------------------------------
@@ -64,7 +64,7 @@ def test_the_expected_gradient_of_draws_is_that_of_the_expected_reward() -> None
     counted = torch.ones(2, 1, dtype=torch.bool)
     expected_term = sum(
         float(log_weights[j].detach().exp())
-        * reinforced(
+        * reinforce_loss(
             torch.cat([log_weights[j].view(1, 1), other]),
             torch.cat([rewards[j].view(1, 1), other - 5.0]),
             counted,
@@ -81,16 +81,16 @@ def test_the_expected_gradient_of_draws_is_that_of_the_expected_reward() -> None
 def test_a_draw_is_rewarded_for_later_symbols_by_the_discount() -> None:
     drawn, rewards = tensor([[-1.0, -2.0, -4.0]]), tensor([[-0.5, -0.25, -0.125]])
     # Alone in its batch, a sentence has no baseline.
-    assert_close(reinforced(drawn, rewards, ALL, discount=0.0), tensor([-0.5 - 0.5 - 0.5]))
-    assert_close(reinforced(drawn, rewards, ALL, discount=1.0), tensor([-0.875 - 0.75 - 0.5]))
+    assert_close(reinforce_loss(drawn, rewards, ALL, discount=0.0), tensor([-0.5 - 0.5 - 0.5]))
+    assert_close(reinforce_loss(drawn, rewards, ALL, discount=1.0), tensor([-0.875 - 0.75 - 0.5]))
     halved = (0.5 + 0.125 + 0.03125) * 1 + (0.25 + 0.0625) * 2 + 0.125 * 4
-    assert_close(reinforced(drawn, rewards, ALL, discount=0.5), tensor([-halved]))
+    assert_close(reinforce_loss(drawn, rewards, ALL, discount=0.5), tensor([-halved]))
 
 
 def test_the_baseline_is_the_mean_of_the_others_at_the_same_step() -> None:
     drawn = tensor([[-1.0, -1.0], [0.0, 0.0], [0.0, 0.0]])
     rewards = tensor([[-2.0, -3.0], [-1.0, -5.0], [-2.0, -7.0]])
-    found = reinforced(drawn, rewards, torch.ones(3, 2, dtype=torch.bool), discount=0.0)
+    found = reinforce_loss(drawn, rewards, torch.ones(3, 2, dtype=torch.bool), discount=0.0)
     assert_close(found, tensor([(-2.0 + 1.5) + (-3.0 + 6.0), 0.0, 0.0]))
 
 
@@ -98,7 +98,7 @@ def test_padding_is_neither_rewarded_nor_part_of_a_baseline() -> None:
     drawn, rewards = tensor([[-1.0, -9.0], [-1.0, -1.0]]), tensor([[-2.0, -9.0], [-1.0, -3.0]])
     counted = tensor([[True, False], [True, True]])
     # No other sentence has a second symbol, so there it is compared with all that the other one has.
-    assert_close(reinforced(drawn, rewards, counted, discount=0.0), tensor([-2.0 + 1.0, (-1.0 + 2.0) + (-3.0 + 2.0)]))
+    assert_close(reinforce_loss(drawn, rewards, counted, discount=0.0), tensor([-2.0 + 1.0, (-1.0 + 2.0) + (-3.0 + 2.0)]))
 
 
 def test_chances_join_step_by_step() -> None:
@@ -136,7 +136,7 @@ def test_the_terms_come_on_top_of_cross_entropy(kind: str, use: Settings) -> Non
         decoded = model.decode(batch)
     counted, mask = torch.from_numpy(batch.counted), torch.from_numpy(batch.sources["source"].mask)
     weights = decoded.weights["source"]
-    terms = 0.7 * looked_again(weights, counted) + 0.3 * looked_unevenly(weights, counted, mask)
+    terms = 0.7 * coverage_loss(weights, counted) + 0.3 * doubly_stochastic_loss(weights, counted, mask)
     assert float(terms.min()) > 0.0
     assert objective_of(model, batch) == pytest.approx(objective_of(build_random(plain), batch) + float(terms.sum()), abs=1e-5)
 

@@ -6,7 +6,7 @@ import numpy as np
 import torch
 
 from seqloom.data.reading.oracles import Oracle
-from seqloom.models.attention.oracle import Told
+from seqloom.models.attention.oracle import OracleWeights
 from seqloom.models.prediction.stepper import TorchStepper
 from seqloom.symbols import BEGIN
 
@@ -39,8 +39,8 @@ def oracles_for(architecture: Architecture, steps: int, seed: int = 3) -> dict[s
     return oracles
 
 
-def told_of(oracle: Oracle) -> Told:
-    return Told(torch.from_numpy(oracle.weights), torch.from_numpy(oracle.known))
+def told_of(oracle: Oracle) -> OracleWeights:
+    return OracleWeights(torch.from_numpy(oracle.weights), torch.from_numpy(oracle.known))
 
 
 @ATTENDING
@@ -66,11 +66,11 @@ def test_the_weights_that_come_back_are_the_given_ones_in_every_head(architectur
 def test_an_oracle_that_says_what_the_model_would_do_changes_nothing(architecture: Architecture) -> None:
     model, batch, said = model_of(architecture), batch_for(architecture), said_of(architecture)
     told = {
-        name: Told(weights[:, 0].clone(), torch.ones(weights.shape[0], weights.shape[2], dtype=torch.bool))
+        name: OracleWeights(weights[:, 0].clone(), torch.ones(weights.shape[0], weights.shape[2], dtype=torch.bool))
         for name, weights in said.weights.items()
     }
     state = first_state(model, batch)
-    again = continued(model, tokens_of(batch), replace(state, link=replace(state.link, told=told)))
+    again = continued(model, tokens_of(batch), replace(state, link=replace(state.link, oracle=told)))
     torch.testing.assert_close(again.log_probs, said.log_probs, atol=1e-9, rtol=0)
 
 
@@ -79,7 +79,7 @@ def test_a_whole_target_that_is_told_equals_its_steps(architecture: Architecture
     model, batch = model_of(architecture), batch_for(architecture)
     told = {name: told_of(oracle) for name, oracle in oracles_for(architecture, 3).items()}
     state = first_state(model, batch)
-    state = replace(state, link=replace(state.link, told=told))
+    state = replace(state, link=replace(state.link, oracle=told))
     tokens = tokens_of(batch)
     with torch.inference_mode():
         whole = model.decoder(tokens, state)

@@ -21,7 +21,7 @@ def test_fused_attention_reads_what_attention_with_weights_reads_also_where_ther
     states, query = torch.randn(3, 5, 8, dtype=torch.float64), torch.randn(3, 4, 6, dtype=torch.float64)
     mask = torch.arange(5) < torch.tensor([5, 2, 0])[:, None]
     keys = attention.prepare(Memory(states, mask, states[:, 0], ()))
-    fused = attention.read_unseen(query, keys.keys, keys.values, seen=mask[:, None, None])
+    fused = attention.fused_context(query, keys.keys, keys.values, mask=mask[:, None, None])
     assert_same(fused, attention(query, keys, ()).context)
 
 

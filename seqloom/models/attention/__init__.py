@@ -2,7 +2,16 @@
 
 from seqloom.models.attention.additive import AdditiveAttention, ConcatAttention, CoverageAttention
 from seqloom.models.attention.building import build_attention
-from seqloom.models.attention.contract import Attention, Carry, Chance, Keys, Look, Read, ScoredAttention, masked_softmax
+from seqloom.models.attention.contract import (
+    Attention,
+    AttentionWeights,
+    Carry,
+    Chance,
+    KeyValues,
+    Read,
+    ScoredAttention,
+    masked_softmax,
+)
 from seqloom.models.attention.dot import BilinearAttention, DotAttention, ProjectedAttention
 from seqloom.models.attention.hard import HardAttention
 from seqloom.models.attention.local import LocalAttention
@@ -12,6 +21,7 @@ from seqloom.models.attention.premultiplied import PremultipliedAttention
 __all__ = [
     "AdditiveAttention",
     "Attention",
+    "AttentionWeights",
     "BilinearAttention",
     "Carry",
     "Chance",
@@ -19,9 +29,8 @@ __all__ = [
     "CoverageAttention",
     "DotAttention",
     "HardAttention",
-    "Keys",
+    "KeyValues",
     "LocalAttention",
-    "Look",
     "MultiHeadAttention",
     "PremultipliedAttention",
     "ProjectedAttention",

@@ -8,7 +8,15 @@ from dataclasses import replace
 import torch
 from torch import Tensor, nn
 
-from seqloom.models.attention.contract import Attention, Carry, Keys, Look, Read, ScoredAttention, masked_softmax
+from seqloom.models.attention.contract import (
+    Attention,
+    AttentionWeights,
+    Carry,
+    KeyValues,
+    Read,
+    ScoredAttention,
+    masked_softmax,
+)
 from seqloom.models.initialisation import start_matrix, start_small
 from seqloom.models.memory import Memory
 from seqloom.models.mixed_precision import Linear, linear
@@ -28,11 +36,11 @@ class AdditiveAttention(ScoredAttention):
         self.energy = nn.Linear(size, 1, bias=False)
         start_matrix(self.energy.weight)
 
-    def prepare(self, memory: Memory) -> Keys:
-        """Keys `W h_j`."""
-        return Keys(self.from_memory(memory.states), memory.states, memory.mask)
+    def prepare(self, memory: Memory) -> KeyValues:
+        """KeyValues `W h_j`."""
+        return KeyValues(self.from_memory(memory.states), memory.states, memory.mask)
 
-    def scores(self, query: Tensor, keys: Keys) -> Tensor:
+    def scores(self, query: Tensor, keys: KeyValues) -> Tensor:
         """Energies of the tanh layer."""
         hidden = torch.tanh(self.from_query(query)[:, :, None] + keys.keys[:, None])  # [B, Q, S, A]
         energies: Tensor = self.energy(hidden)
@@ -40,7 +48,7 @@ class AdditiveAttention(ScoredAttention):
 
     @property
     def multiplications(self) -> Multiplications:
-        """Keys and queries; energies and contexts."""
+        """KeyValues and queries; energies and contexts."""
         return Multiplications(
             source=matrix_entries(self.from_memory),
             target=matrix_entries(self.from_query),
@@ -69,30 +77,30 @@ class CoverageAttention(Attention):
         start_matrix(self.energy.weight)
         start_small(self.from_coverage)
 
-    def prepare(self, memory: Memory) -> Keys:
-        """Keys `W h_j`."""
-        return Keys(self.from_memory(memory.states), memory.states, memory.mask)
+    def prepare(self, memory: Memory) -> KeyValues:
+        """KeyValues `W h_j`."""
+        return KeyValues(self.from_memory(memory.states), memory.states, memory.mask)
 
-    def start(self, keys: Keys) -> Carry:
+    def start(self, keys: KeyValues) -> Carry:
         """Nothing has been looked at."""
         return (torch.zeros_like(keys.mask, dtype=keys.values.dtype)[:, None],)
 
-    def look(self, query: Tensor, keys: Keys, carry: Carry) -> Look:
+    def look(self, query: Tensor, keys: KeyValues, carry: Carry) -> AttentionWeights:
         """A softmax of energies that see the coverage, which grows by the weights."""
         (coverage,) = carry
         hidden = self.from_query(query)[:, :, None] + keys.keys[:, None] + coverage[..., None] * self.from_coverage
         energies: Tensor = self.energy(torch.tanh(hidden))  # [B, Q, S, 1]
         weights = masked_softmax(energies.squeeze(-1)[:, None], keys.mask[:, None, None])
-        return Look(weights, (coverage + weights[:, 0],))
+        return AttentionWeights(weights, (coverage + weights[:, 0],))
 
-    def redirected(self, read: Read, weights: Tensor, keys: Keys, carry: Carry) -> Read:
+    def redirected(self, read: Read, weights: Tensor, keys: KeyValues, carry: Carry) -> Read:
         """What would have been read, and is covered, with other weights."""
         (coverage,) = carry
         return replace(super().redirected(read, weights, keys, carry), carry=(coverage + weights[:, 0],))
 
     @property
     def multiplications(self) -> Multiplications:
-        """Keys and queries; energies and contexts."""
+        """KeyValues and queries; energies and contexts."""
         return Multiplications(
             source=matrix_entries(self.from_memory),
             target=matrix_entries(self.from_query),
@@ -116,11 +124,11 @@ class ConcatAttention(ScoredAttention):
         """The columns of `W_1` for `s`, and those for `h_j`."""
         return self.hidden.weight[:, : self.query_size], self.hidden.weight[:, self.query_size :]
 
-    def prepare(self, memory: Memory) -> Keys:
-        """Keys: the part of `W_1 [s; h_j]` that comes from `h_j`."""
-        return Keys(linear(memory.states, self.parts[1]), memory.states, memory.mask)
+    def prepare(self, memory: Memory) -> KeyValues:
+        """KeyValues: the part of `W_1 [s; h_j]` that comes from `h_j`."""
+        return KeyValues(linear(memory.states, self.parts[1]), memory.states, memory.mask)
 
-    def scores(self, query: Tensor, keys: Keys) -> Tensor:
+    def scores(self, query: Tensor, keys: KeyValues) -> Tensor:
         """Energies of the tanh layer."""
         hidden = torch.tanh(linear(query, self.parts[0])[:, :, None] + keys.keys[:, None])  # [B, Q, S, A]
         energies: Tensor = self.energy(hidden)
@@ -128,7 +136,7 @@ class ConcatAttention(ScoredAttention):
 
     @property
     def multiplications(self) -> Multiplications:
-        """Keys and queries; energies and contexts."""
+        """KeyValues and queries; energies and contexts."""
         of_query, of_memory = self.parts
         pair = matrix_entries(self.energy) + self.context_size
         return Multiplications(source=of_memory.numel(), target=of_query.numel(), pair=pair)
@@ -158,11 +166,11 @@ class ExponentialAttention(ScoredAttention):
         self.register_buffer("energy", -2.0 * energy, persistent=False)
         self.register_buffer("one", energy.new_ones(()), persistent=False)
 
-    def prepare(self, memory: Memory) -> Keys:
-        """Keys `e^2k`."""
-        return Keys(_exponentials(self.from_memory(memory.states)), memory.states, memory.mask)
+    def prepare(self, memory: Memory) -> KeyValues:
+        """KeyValues `e^2k`."""
+        return KeyValues(_exponentials(self.from_memory(memory.states)), memory.states, memory.mask)
 
-    def scores(self, query: Tensor, keys: Keys) -> Tensor:
+    def scores(self, query: Tensor, keys: KeyValues) -> Tensor:
         """Energies of the tanh layer, less a constant."""
         queries = _exponentials(self.from_query(query))
         hidden = torch.addcmul(self.get_buffer("one"), queries[:, :, None], keys.keys[:, None]).reciprocal_()  # [B, Q, S, A]

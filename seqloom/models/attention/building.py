@@ -39,7 +39,7 @@ def build_score(section: sections.Score, query_size: int, memory_size: int) -> S
             return AdditiveAttention(query_size, memory_size, size)
         case sections.Concat(size=size):
             return ConcatAttention(query_size, memory_size, size)
-        case sections.Projected(size=size, layers=layers, nonlinearity=squashing, scaled=scaled):
-            return ProjectedAttention(query_size, memory_size, size, layers=layers, squashing=squashing, scaled=scaled)
+        case sections.Projected(size=size, layers=layers, nonlinearity=activation, scaled=scaled):
+            return ProjectedAttention(query_size, memory_size, size, layers=layers, activation=activation, scaled=scaled)
         case _:
             assert_never(section)

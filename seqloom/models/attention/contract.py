@@ -1,6 +1,6 @@
 """What every attention is (A1): scores, weights, context. Each kind supplies only what is its own.
 
-Keys are prepared once per source and returned, never kept on the module, so that two requests cannot meet.
+KeyValues are prepared once per source and returned, never kept on the module, so that two requests cannot meet.
 """
 
 from abc import ABC, abstractmethod
@@ -21,16 +21,16 @@ can be asked for all steps at once."""
 
 
 @dataclass(frozen=True)
-class Keys:
+class KeyValues:
     """A memory made ready for queries: keys [B, S, A] to compare with, values [B, S, C] to average, mask [B, S]."""
 
     keys: Tensor
     values: Tensor
     mask: Tensor
 
-    def select(self, sentences: Tensor) -> "Keys":
+    def select(self, sentences: Tensor) -> "KeyValues":
         """Keep the given sentences."""
-        return Keys(self.keys[sentences], self.values[sentences], self.mask[sentences])
+        return KeyValues(self.keys[sentences], self.values[sentences], self.mask[sentences])
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Chance:
 
 
 @dataclass(frozen=True)
-class Look:
+class AttentionWeights:
     """Where queries look: weights [B, H, Q, S], the carry for the next step, and what chance had to do with it, if anything."""
 
     weights: Tensor
@@ -60,7 +60,7 @@ class Look:
 
 @dataclass(frozen=True)
 class Read:
-    """What queries found: a context [B, Q, C], and where they looked for it, as in `Look`."""
+    """What queries found: a context [B, Q, C], and where they looked for it, as in `AttentionWeights`."""
 
     context: Tensor
     weights: Tensor
@@ -76,27 +76,27 @@ class Attention(nn.Module, ABC):
     """Whether a context is a mean of values, so that it can be multiplied by multiplying these."""
 
     @abstractmethod
-    def prepare(self, memory: Memory) -> Keys:
+    def prepare(self, memory: Memory) -> KeyValues:
         """All that does not depend on the query, once per source."""
 
     @abstractmethod
-    def look(self, query: Tensor, keys: Keys, carry: Carry) -> Look:
+    def look(self, query: Tensor, keys: KeyValues, carry: Carry) -> AttentionWeights:
         """`a_jt`: the weights of each query [B, Q, D]. With a carry, the queries are of one step, one for each of its rows."""
 
-    def start(self, keys: Keys) -> Carry:  # noqa: ARG002 (kinds that remember need the keys)
+    def start(self, keys: KeyValues) -> Carry:  # noqa: ARG002 (kinds that remember need the keys)
         """The carry before the first step."""
         return ()
 
-    def context(self, weights: Tensor, keys: Keys) -> Tensor:
+    def context(self, weights: Tensor, keys: KeyValues) -> Tensor:
         """`c_t = sum_j a_jt h_j`; weights [B, H, Q, S] -> [B, Q, C]."""
         return weights.mean(dim=1) @ keys.values
 
-    def forward(self, query: Tensor, keys: Keys, carry: Carry) -> Read:
+    def forward(self, query: Tensor, keys: KeyValues, carry: Carry) -> Read:
         """Read the source once for each query; query [B, Q, D]."""
         look = self.look(query, keys, carry)
         return Read(self.context(look.weights, keys), look.weights, look.carry, look.chance)
 
-    def redirected(self, read: Read, weights: Tensor, keys: Keys, carry: Carry) -> Read:  # noqa: ARG002 (as in `start`)
+    def redirected(self, read: Read, weights: Tensor, keys: KeyValues, carry: Carry) -> Read:  # noqa: ARG002 (as in `start`)
         """What would have been read with other weights [B, H, Q, S] (A10). carry: that of before the reading."""
         return replace(read, context=self.context(weights, keys), weights=weights)
 
@@ -115,12 +115,12 @@ class ScoredAttention(Attention):
     """Weights are a softmax of scores, which depend on nothing but query and keys (A1): other kinds can build on them."""
 
     @abstractmethod
-    def scores(self, query: Tensor, keys: Keys) -> Tensor:
+    def scores(self, query: Tensor, keys: KeyValues) -> Tensor:
         """`e_jt`: how well each query fits each position; query [B, Q, D] -> [B, H, Q, S]."""
 
-    def look(self, query: Tensor, keys: Keys, carry: Carry) -> Look:
+    def look(self, query: Tensor, keys: KeyValues, carry: Carry) -> AttentionWeights:
         """The softmax over real positions."""
-        return Look(masked_softmax(self.scores(query, keys), keys.mask[:, None, None]), carry)
+        return AttentionWeights(masked_softmax(self.scores(query, keys), keys.mask[:, None, None]), carry)
 
     def for_prediction(self, precision: InferencePrecision) -> "ScoredAttention":
         """The same, laid out for speed in a precision."""
@@ -128,8 +128,8 @@ class ScoredAttention(Attention):
         return self
 
 
-def masked_softmax(scores: Tensor, seen: Tensor) -> Tensor:
-    """Weights over the positions that are seen; scores [B, H, Q, S], seen: the like, or a shape that fits it."""
+def masked_softmax(scores: Tensor, mask: Tensor) -> Tensor:
+    """Weights over the positions that the mask lets through; scores [B, H, Q, S], mask: the like, or a shape that fits it."""
     # Finite, and zeros afterwards: a source without any position gets no weights and no context, rather than NaN.
-    scores = scores.masked_fill(~seen, torch.finfo(scores.dtype).min)
-    return torch.softmax(scores, dim=-1).masked_fill(~seen, 0.0)
+    scores = scores.masked_fill(~mask, torch.finfo(scores.dtype).min)
+    return torch.softmax(scores, dim=-1).masked_fill(~mask, 0.0)

@@ -4,7 +4,7 @@ import math
 
 from torch import Tensor, nn
 
-from seqloom.models.attention.contract import Keys, ScoredAttention
+from seqloom.models.attention.contract import KeyValues, ScoredAttention
 from seqloom.models.memory import Memory
 from seqloom.models.mixed_precision import Linear
 from seqloom.models.operations import Multiplications, matrix_entries
@@ -18,11 +18,11 @@ class DotAttention(ScoredAttention):
         self.context_size = size
         self.scale = 1.0 / math.sqrt(size) if scaled else 1.0
 
-    def prepare(self, memory: Memory) -> Keys:
+    def prepare(self, memory: Memory) -> KeyValues:
         """The states are the keys."""
-        return Keys(memory.states, memory.states, memory.mask)
+        return KeyValues(memory.states, memory.states, memory.mask)
 
-    def scores(self, query: Tensor, keys: Keys) -> Tensor:
+    def scores(self, query: Tensor, keys: KeyValues) -> Tensor:
         """Dot products."""
         return (self.scale * query @ keys.keys.transpose(1, 2))[:, None]
 
@@ -40,57 +40,57 @@ class BilinearAttention(ScoredAttention):
         self.context_size = memory_size
         self.matrix = Linear(memory_size, query_size, bias=False)
 
-    def prepare(self, memory: Memory) -> Keys:
-        """Keys `W h_j`."""
-        return Keys(self.matrix(memory.states), memory.states, memory.mask)
+    def prepare(self, memory: Memory) -> KeyValues:
+        """KeyValues `W h_j`."""
+        return KeyValues(self.matrix(memory.states), memory.states, memory.mask)
 
-    def scores(self, query: Tensor, keys: Keys) -> Tensor:
+    def scores(self, query: Tensor, keys: KeyValues) -> Tensor:
         """Dot products with the prepared keys."""
         return (query @ keys.keys.transpose(1, 2))[:, None]
 
     @property
     def multiplications(self) -> Multiplications:
-        """Keys; scores and contexts."""
+        """KeyValues; scores and contexts."""
         return Multiplications(source=matrix_entries(self.matrix), pair=self.matrix.out_features + self.context_size)
 
 
-SQUASHING: dict[str, type[nn.Module]] = {"tanh": nn.Tanh, "logistic": nn.Sigmoid, "relu": nn.ReLU, "none": nn.Identity}
+ACTIVATIONS: dict[str, type[nn.Module]] = {"tanh": nn.Tanh, "logistic": nn.Sigmoid, "relu": nn.ReLU, "none": nn.Identity}
 """The functions that may follow a layer of keys or queries, by the recipe's words."""
 
 
 class ProjectedAttention(ScoredAttention):
     """A6: `k_j^T q` of keys `k_j = sigma(W_k h_j)` and queries `q = sigma(W_q s)`, one such layer or several, no bias.
 
-    size: the width of keys and queries; squashing: a word of `SQUASHING`; scaled: divide by the square root of the width.
+    size: the width of keys and queries; activation: a word of `ACTIVATIONS`; scaled: divide by the square root of the width.
     """
 
-    def __init__(self, query_size: int, memory_size: int, size: int, *, layers: int, squashing: str, scaled: bool) -> None:
+    def __init__(self, query_size: int, memory_size: int, size: int, *, layers: int, activation: str, scaled: bool) -> None:
         super().__init__()
         self.context_size, self.size = memory_size, size
         self.scale = 1.0 / math.sqrt(size) if scaled else 1.0
-        self.squashing = squashing
-        self.to_query = _squashing_layers(query_size, size, layers, squashing)
-        self.to_key = _squashing_layers(memory_size, size, layers, squashing)
+        self.activation = activation
+        self.to_query = _activated_layers(query_size, size, layers, activation)
+        self.to_key = _activated_layers(memory_size, size, layers, activation)
 
-    def prepare(self, memory: Memory) -> Keys:
+    def prepare(self, memory: Memory) -> KeyValues:
         """Learned keys; the states themselves are averaged."""
-        return Keys(self.to_key(memory.states), memory.states, memory.mask)
+        return KeyValues(self.to_key(memory.states), memory.states, memory.mask)
 
-    def scores(self, query: Tensor, keys: Keys) -> Tensor:
+    def scores(self, query: Tensor, keys: KeyValues) -> Tensor:
         """Dot products of learned queries with the prepared keys."""
         queries: Tensor = self.to_query(query)
         return (self.scale * queries @ keys.keys.transpose(1, 2))[:, None]
 
     @property
     def multiplications(self) -> Multiplications:
-        """Keys and queries; scores and contexts."""
+        """KeyValues and queries; scores and contexts."""
         return Multiplications(
             source=matrix_entries(self.to_key), target=matrix_entries(self.to_query), pair=self.size + self.context_size
         )
 
 
-def _squashing_layers(input_size: int, size: int, layers: int, squashing: str) -> nn.Sequential:
+def _activated_layers(input_size: int, size: int, layers: int, activation: str) -> nn.Sequential:
     parts: list[nn.Module] = []
     for index in range(layers):
-        parts += [Linear(input_size if index == 0 else size, size, bias=False), SQUASHING[squashing]()]
+        parts += [Linear(input_size if index == 0 else size, size, bias=False), ACTIVATIONS[activation]()]
     return nn.Sequential(*parts)

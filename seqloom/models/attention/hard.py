@@ -3,7 +3,15 @@
 import torch
 from torch import Tensor
 
-from seqloom.models.attention.contract import Attention, Carry, Chance, Keys, Look, ScoredAttention, masked_softmax
+from seqloom.models.attention.contract import (
+    Attention,
+    AttentionWeights,
+    Carry,
+    Chance,
+    KeyValues,
+    ScoredAttention,
+    masked_softmax,
+)
 from seqloom.models.memory import Memory
 from seqloom.models.operations import Multiplications
 from seqloom.system.cpu import InferencePrecision
@@ -25,7 +33,7 @@ class HardAttention(Attention):
         self.context_size = score.context_size
         self.score, self.soft_share = score, soft_share
 
-    def prepare(self, memory: Memory) -> Keys:
+    def prepare(self, memory: Memory) -> KeyValues:
         """Those of the score."""
         return self.score.prepare(memory)
 
@@ -39,27 +47,27 @@ class HardAttention(Attention):
         self.score = self.score.for_prediction(precision)
         return self
 
-    def start(self, keys: Keys) -> Carry:
+    def start(self, keys: KeyValues) -> Carry:
         """Toss for every sentence of a training batch how it is read."""
         if not self.training:
             return ()
         return (torch.rand(len(keys.mask), 1, device=keys.mask.device) < self.soft_share,)
 
-    def look(self, query: Tensor, keys: Keys, carry: Carry) -> Look:
+    def look(self, query: Tensor, keys: KeyValues, carry: Carry) -> AttentionWeights:
         """One position for each query: the best, or in training one that is drawn."""
-        seen = keys.mask[:, None, None]
+        mask = keys.mask[:, None, None]
         scores = self.score.scores(query, keys)
-        weights = masked_softmax(scores, seen)
+        weights = masked_softmax(scores, mask)
         if not carry:
-            return Look(_only(weights.argmax(dim=-1, keepdim=True), weights, seen), carry)
+            return AttentionWeights(_only(weights.argmax(dim=-1, keepdim=True), weights, mask), carry)
         (soft,) = carry
         drawn = _draw(weights.detach())
-        log_weights = scores.masked_fill(~seen, torch.finfo(scores.dtype).min).log_softmax(dim=-1).masked_fill(~seen, 0.0)
+        log_weights = scores.masked_fill(~mask, torch.finfo(scores.dtype).min).log_softmax(dim=-1).masked_fill(~mask, 0.0)
         chance = Chance(
             log_probs=log_weights.gather(-1, drawn)[:, 0, :, 0].masked_fill(soft, 0.0),
             entropies=-(weights * log_weights).sum(dim=-1)[:, 0],
         )
-        return Look(torch.where(soft[:, None, :, None], weights, _only(drawn, weights, seen)), carry, chance)
+        return AttentionWeights(torch.where(soft[:, None, :, None], weights, _only(drawn, weights, mask)), carry, chance)
 
 
 def _draw(weights: Tensor) -> Tensor:
@@ -70,6 +78,6 @@ def _draw(weights: Tensor) -> Tensor:
     return (weights / torch.empty_like(weights).exponential_()).argmax(dim=-1, keepdim=True)
 
 
-def _only(positions: Tensor, weights: Tensor, seen: Tensor) -> Tensor:
+def _only(positions: Tensor, weights: Tensor, mask: Tensor) -> Tensor:
     """All weight on one position each, [B, H, Q, 1] -> [B, H, Q, S]; none if the source has no positions."""
-    return torch.zeros_like(weights).scatter(-1, positions, 1.0).masked_fill(~seen, 0.0)
+    return torch.zeros_like(weights).scatter(-1, positions, 1.0).masked_fill(~mask, 0.0)

@@ -8,7 +8,7 @@ from abc import abstractmethod
 import torch
 from torch import Tensor, nn
 
-from seqloom.models.attention.contract import Attention, Carry, Keys, Look, ScoredAttention, masked_softmax
+from seqloom.models.attention.contract import Attention, AttentionWeights, Carry, KeyValues, ScoredAttention, masked_softmax
 from seqloom.models.initialisation import start_matrix
 from seqloom.models.memory import Memory
 from seqloom.models.mixed_precision import Linear
@@ -24,7 +24,7 @@ class LocalAttention(Attention):
         self.context_size = score.context_size
         self.score, self.window = score, window
 
-    def prepare(self, memory: Memory) -> Keys:
+    def prepare(self, memory: Memory) -> KeyValues:
         """Those of the score."""
         return self.score.prepare(memory)
 
@@ -39,10 +39,10 @@ class LocalAttention(Attention):
         return self
 
     @abstractmethod
-    def look(self, query: Tensor, keys: Keys, carry: Carry) -> Look:
+    def look(self, query: Tensor, keys: KeyValues, carry: Carry) -> AttentionWeights:
         """The softmax over what lies in the window."""
 
-    def _seen(self, distances: Tensor, keys: Keys) -> Tensor:
+    def _mask(self, distances: Tensor, keys: KeyValues) -> Tensor:
         """Which positions are looked at, [B, 1, Q, S], by their distances from the centre [B, Q, S]."""
         return ((distances.abs() <= self.window) & keys.mask[:, None])[:, None]
 
@@ -53,16 +53,16 @@ class MonotonicAttention(LocalAttention):
     Carried is t, [B, K].
     """
 
-    def start(self, keys: Keys) -> Carry:
+    def start(self, keys: KeyValues) -> Carry:
         """The first step is step 1."""
         return (torch.ones_like(keys.mask[:, :1], dtype=torch.long),)
 
-    def look(self, query: Tensor, keys: Keys, carry: Carry) -> Look:
+    def look(self, query: Tensor, keys: KeyValues, carry: Carry) -> AttentionWeights:
         """The softmax over the window around t."""
         (time,) = carry
         centres = torch.minimum(time, _lengths(keys))
-        seen = self._seen(_distances(centres, keys), keys)
-        return Look(masked_softmax(self.score.scores(query, keys), seen), (time + 1,))
+        mask = self._mask(_distances(centres, keys), keys)
+        return AttentionWeights(masked_softmax(self.score.scores(query, keys), mask), (time + 1,))
 
 
 class PredictiveAttention(LocalAttention):
@@ -78,13 +78,13 @@ class PredictiveAttention(LocalAttention):
         self.to_place = nn.Linear(query_size, 1, bias=False)
         start_matrix(self.to_place.weight)
 
-    def look(self, query: Tensor, keys: Keys, carry: Carry) -> Look:
+    def look(self, query: Tensor, keys: KeyValues, carry: Carry) -> AttentionWeights:
         """The softmax over the window around the place that each query names."""
         place = torch.sigmoid(self.to_place(torch.tanh(self.to_hidden(query)))).squeeze(-1)  # [B, Q]
         distances = _distances(_lengths(keys) * place, keys)
         gaussian = -distances.square() / (2.0 * (self.window / 2.0) ** 2)
         scores = self.score.scores(query, keys) + gaussian[:, None]
-        return Look(masked_softmax(scores, self._seen(distances, keys)), carry)
+        return AttentionWeights(masked_softmax(scores, self._mask(distances, keys)), carry)
 
     @property
     def multiplications(self) -> Multiplications:
@@ -92,12 +92,12 @@ class PredictiveAttention(LocalAttention):
         return super().multiplications + Multiplications(target=matrix_entries(self.to_hidden, self.to_place))
 
 
-def _lengths(keys: Keys) -> Tensor:
+def _lengths(keys: KeyValues) -> Tensor:
     """S of each sentence, [B, 1]: real positions, which come before all padding."""
     return keys.mask.sum(dim=1, keepdim=True)
 
 
-def _distances(centres: Tensor, keys: Keys) -> Tensor:
+def _distances(centres: Tensor, keys: KeyValues) -> Tensor:
     """How far every position is from the centres [B, Q], with its sign: [B, Q, S]."""
     positions = torch.arange(1, keys.mask.shape[1] + 1, device=keys.mask.device)
     return positions - centres[..., None]

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention
 
-from seqloom.models.attention.contract import Keys, ScoredAttention
+from seqloom.models.attention.contract import KeyValues, ScoredAttention
 from seqloom.models.memory import Memory
 from seqloom.models.mixed_precision import Linear
 from seqloom.models.operations import Multiplications, matrix_entries
@@ -26,40 +26,42 @@ class MultiHeadAttention(ScoredAttention):
         self.to_value = Linear(memory_size, size)
         self.to_context = Linear(size, size)
 
-    def prepare(self, memory: Memory) -> Keys:
+    def prepare(self, memory: Memory) -> KeyValues:
         """Learned keys and values."""
-        return Keys(*self.remember(memory.states), memory.mask)
+        return KeyValues(*self.remember(memory.states), memory.mask)
 
     def remember(self, states: Tensor) -> tuple[Tensor, Tensor]:
-        """Keys and values of states [..., D]."""
+        """KeyValues and values of states [..., D]."""
         return self.to_key(states), self.to_value(states)
 
-    def scores(self, query: Tensor, keys: Keys) -> Tensor:
+    def scores(self, query: Tensor, keys: KeyValues) -> Tensor:
         """Scaled dot products per head."""
         queries = self._split(self.to_query(query))  # [B, H, Q, D/H]
         return queries @ self._split(keys.keys).transpose(2, 3) / math.sqrt(queries.shape[-1])
 
-    def context(self, weights: Tensor, keys: Keys) -> Tensor:
+    def context(self, weights: Tensor, keys: KeyValues) -> Tensor:
         """Each head averages its own share of the values; one matrix joins them."""
         return self._join(weights @ self._split(keys.values))
 
-    def read_unseen(self, query: Tensor, keys: Tensor, values: Tensor, *, seen: Tensor | None, causal: bool = False) -> Tensor:
-        """The context alone [B, Q, C], by torch's fused kernel: nobody is told where the queries looked.
+    def fused_context(
+        self, query: Tensor, keys: Tensor, values: Tensor, *, mask: Tensor | None, causal: bool = False
+    ) -> Tensor:
+        """The context alone [B, Q, C], by torch's fused kernel: without weights.
 
-        keys, values [B, S, D]; seen: which positions are, in a shape that fits [B, H, Q, S], None for all; causal: query t sees
-        the positions up to t.
+        keys, values [B, S, D]; mask: which positions are seen, in a shape that fits [B, H, Q, S], None for all; causal: query t
+        sees the positions up to t.
         """
-        mask = None
-        if seen is not None:  # finite, and zeros afterwards, as in `masked_softmax`
-            mask = query.new_zeros(seen.shape).masked_fill(~seen, torch.finfo(query.dtype).min)
+        bias = None
+        if mask is not None:  # finite, and zeros afterwards, as in `masked_softmax`
+            bias = query.new_zeros(mask.shape).masked_fill(~mask, torch.finfo(query.dtype).min)
         heads = scaled_dot_product_attention(
-            self._split(self.to_query(query)), self._split(keys), self._split(values), attn_mask=mask, is_causal=causal
+            self._split(self.to_query(query)), self._split(keys), self._split(values), attn_mask=bias, is_causal=causal
         )
-        return self._join(heads if seen is None else heads.masked_fill(~seen.any(dim=-1, keepdim=True), 0.0))
+        return self._join(heads if mask is None else heads.masked_fill(~mask.any(dim=-1, keepdim=True), 0.0))
 
     @property
     def multiplications(self) -> Multiplications:
-        """Keys and values; queries and contexts; scores and means."""
+        """KeyValues and values; queries and contexts; scores and means."""
         return Multiplications(
             source=matrix_entries(self.to_key, self.to_value),
             target=matrix_entries(self.to_query, self.to_context),

@@ -7,7 +7,7 @@ from torch import Tensor
 
 
 @dataclass(frozen=True)
-class Told:
+class OracleWeights:
     """Where to look in one source during the steps to come; all rows of a sentence are told the same.
 
     weights [B, T, S]: a distribution over positions for each step. known [B, T]: False where the model looks for itself, as it
@@ -17,9 +17,9 @@ class Told:
     weights: Tensor
     known: Tensor
 
-    def select(self, sentences: Tensor) -> "Told":
+    def select(self, sentences: Tensor) -> "OracleWeights":
         """Keep the given sentences."""
-        return Told(self.weights[sentences], self.known[sentences])
+        return OracleWeights(self.weights[sentences], self.known[sentences])
 
     def over(self, weights: Tensor) -> Tensor:
         """The weights [B, H, Q, S] of this step: the given ones, in every head and row, where there are any."""
@@ -27,6 +27,6 @@ class Told:
             return weights
         return torch.where(self.known[:, 0, None, None, None], self.weights[:, 0, None, None].to(weights.dtype), weights)
 
-    def later(self) -> "Told":
+    def later(self) -> "OracleWeights":
         """What is told from the next step on."""
-        return Told(self.weights[:, 1:], self.known[:, 1:])
+        return OracleWeights(self.weights[:, 1:], self.known[:, 1:])

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from torch import Tensor
 
-from seqloom.models.attention.contract import Attention, Carry, Keys, Look, Read
+from seqloom.models.attention.contract import Attention, AttentionWeights, Carry, KeyValues, Read
 from seqloom.models.memory import Memory
 from seqloom.models.operations import Multiplications
 from seqloom.models.products import Product
@@ -24,25 +24,25 @@ class PremultipliedAttention(Attention):
         self.context_size = context_size
         self.inner, self.product = inner, product
 
-    def prepare(self, memory: Memory) -> Keys:
+    def prepare(self, memory: Memory) -> KeyValues:
         """Values `W h_j`, unless the source is long."""
         keys = self.inner.prepare(memory)
         return replace(keys, values=self.product(keys.values)) if _is_short(keys) else keys
 
-    def start(self, keys: Keys) -> Carry:
+    def start(self, keys: KeyValues) -> Carry:
         """What the attention itself remembers."""
         return self.inner.start(keys)
 
-    def look(self, query: Tensor, keys: Keys, carry: Carry) -> Look:
+    def look(self, query: Tensor, keys: KeyValues, carry: Carry) -> AttentionWeights:
         """Where the attention itself looks."""
         return self.inner.look(query, keys, carry)
 
-    def context(self, weights: Tensor, keys: Keys) -> Tensor:
+    def context(self, weights: Tensor, keys: KeyValues) -> Tensor:
         """`W c_t`."""
         context = super().context(weights, keys)
         return context if _is_short(keys) else self.product(context)
 
-    def redirected(self, read: Read, weights: Tensor, keys: Keys, carry: Carry) -> Read:
+    def redirected(self, read: Read, weights: Tensor, keys: KeyValues, carry: Carry) -> Read:
         """What the attention itself would have read and remembered, multiplied."""
         return replace(self.inner.redirected(read, weights, keys, carry), context=self.context(weights, keys))
 
@@ -52,5 +52,5 @@ class PremultipliedAttention(Attention):
         return self.inner.multiplications
 
 
-def _is_short(keys: Keys) -> bool:
+def _is_short(keys: KeyValues) -> bool:
     return keys.mask.shape[1] <= _MOST_POSITIONS

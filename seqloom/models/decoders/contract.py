@@ -99,7 +99,7 @@ class Decoder(nn.Module, ABC):
     inputs: sections.Inputs
     bridge: Bridge
     embedding: nn.Embedding
-    output: "Output"
+    output: "OutputLayer"
     copying: Copying | None
 
     @property
@@ -158,7 +158,7 @@ def _pointing(decoded: Decoded) -> tuple[Tensor, Tensor]:
     return decoded.weights[name].mean(dim=1), symbols
 
 
-class Output(nn.Module):
+class OutputLayer(nn.Module):
     """Scores of all symbols: `V s_t + b` (E5), or `W_out s + W_att c + b` where the context comes to the output too (A7).
 
     tied: an embedding whose rows serve as `V`. input_scale: how large the entries of `s` and `c` are at the start.

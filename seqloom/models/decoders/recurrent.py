@@ -21,7 +21,7 @@ from seqloom.models.bridges import (
     build_bridge,
 )
 from seqloom.models.cells import Cell, StateProducts, build_cell, cell_kind
-from seqloom.models.decoders.contract import Decoded, Decoder, DecoderState, Output
+from seqloom.models.decoders.contract import Decoded, Decoder, DecoderState, OutputLayer
 from seqloom.models.decoders.copying import Copying
 from seqloom.models.decoders.inputs import TeacherForcing, build_step_inputs, stands_for_symbol
 from seqloom.models.dropout import InputDropout, SequenceDropout
@@ -83,7 +83,7 @@ class RecurrentDecoder(Decoder):
         if self.uses.combined:
             self.combine = Linear(section.size + self.bridge.context_size, section.size, bias=False)
         attended = self.bridge.context_size if self.uses.output else 0
-        self.output = Output(
+        self.output = OutputLayer(
             section.size, attended, vocabulary_size, tied=self.embedding if tied else None, input_scale=STATE_SCALE
         )
         self.copying = (
@@ -126,7 +126,7 @@ class RecurrentDecoder(Decoder):
 
     def _needs_order(self, state: DecoderState) -> bool:
         """Whether a step cannot be read before the one before it has been."""
-        return self.uses.flows_back or any(state.carry.values()) or bool(state.link.told)
+        return self.uses.flows_back or any(state.carry.values()) or bool(state.link.oracle)
 
     def _draw(self, steps: int, state: DecoderState) -> list[DrawnLayer]:
         """What the steps use of every layer, with what dropout leaves out."""

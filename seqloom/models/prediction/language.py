@@ -18,7 +18,7 @@ _MOST_LOGITS = 1 << 23
 """How many logits are held at once, whatever the size of the vocabulary."""
 
 
-def score_stretch(
+def score_segment(
     model: EncoderDecoder, inputs: IntArray, labels: IntArray, state: DecoderState
 ) -> tuple[FloatArray, DecoderState]:
     """`log p` of the labels [B, T], each after its input [B, T], and the state after the last one."""
@@ -30,7 +30,7 @@ def score_stretch(
     return _array(scores, labels.shape), after
 
 
-def study_stretch(
+def study_segment(
     model: EncoderDecoder, inputs: IntArray, labels: IntArray, state: DecoderState, *, alternatives: int
 ) -> tuple[Studied, DecoderState]:
     """All that `Studied` holds of the labels, and the state after the last one."""

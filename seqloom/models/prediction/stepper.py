@@ -13,11 +13,11 @@ from torch import Tensor, nn
 from seqloom.data.arrays import Padded
 from seqloom.data.preparing.batches import Batch
 from seqloom.data.reading.oracles import Oracle
-from seqloom.models.attention.oracle import Told
+from seqloom.models.attention.oracle import OracleWeights
 from seqloom.models.decoders import Decoded, DecoderState
 from seqloom.models.encoder_decoder import EncoderDecoder
 from seqloom.models.prediction.energies import attention_energies
-from seqloom.models.prediction.language import hidden_states, score_stretch, study_stretch
+from seqloom.models.prediction.language import hidden_states, score_segment, study_segment
 from seqloom.results.language import Studied
 from seqloom.results.layouts import Layout
 from seqloom.search.contracts import FloatArray, IntArray, State, Step
@@ -136,12 +136,12 @@ class TorchStepper:
         state = self._model.decoder.start(self._model.encode(sources), count)
         if not oracle:
             return TorchState(state)
-        told = {name: self._told(one) for name, one in oracle.items()}
-        return TorchState(replace(state, link=replace(state.link, told=told)))
+        given = {name: self._oracle_weights(one) for name, one in oracle.items()}
+        return TorchState(replace(state, link=replace(state.link, oracle=given)))
 
-    def _told(self, oracle: Oracle) -> Told:
+    def _oracle_weights(self, oracle: Oracle) -> OracleWeights:
         device = self._model.device
-        return Told(torch.from_numpy(oracle.weights).to(device), torch.from_numpy(oracle.known).to(device))
+        return OracleWeights(torch.from_numpy(oracle.weights).to(device), torch.from_numpy(oracle.known).to(device))
 
     @torch.inference_mode()
     def step(self, tokens: IntArray, state: State) -> TorchStep:
@@ -177,7 +177,7 @@ class TorchStepper:
     @torch.inference_mode()
     def score_stream(self, inputs: IntArray, labels: IntArray, state: State) -> tuple[FloatArray, TorchState]:
         """`log p` of the labels [B, T], each after its input [B, T], from a state of one row each; and the state after."""
-        scores, after = score_stretch(self._whole, inputs, labels, _inner(state))
+        scores, after = score_segment(self._whole, inputs, labels, _inner(state))
         return scores, TorchState(after)
 
     @torch.inference_mode()
@@ -185,7 +185,7 @@ class TorchStepper:
         self, inputs: IntArray, labels: IntArray, state: State, *, alternatives: int
     ) -> tuple[Studied, TorchState]:
         """What `score_stream` says, and ranks, entropies and so many of the most probable symbols."""
-        studied, after = study_stretch(self._whole, inputs, labels, _inner(state), alternatives=alternatives)
+        studied, after = study_segment(self._whole, inputs, labels, _inner(state), alternatives=alternatives)
         return studied, TorchState(after)
 
     @torch.inference_mode()

@@ -14,7 +14,7 @@ from seqloom.recipe import sections
 
 
 @dataclass(frozen=True)
-class LookingTerms:
+class AttentionLosses:
     """The weights of the terms, 0 without them. entropy: of what positions are drawn from.
 
     discount: what a later symbol counts for a draw, compared with the one before it.
@@ -26,7 +26,7 @@ class LookingTerms:
     discount: float = 0.0
 
     @classmethod
-    def of(cls, bridge: sections.Bridge) -> "LookingTerms":
+    def of(cls, bridge: sections.Bridge) -> "AttentionLosses":
         """Read them off a recipe."""
         if not isinstance(bridge, sections.AttentionBridge):
             return cls()
@@ -40,9 +40,11 @@ class LookingTerms:
         terms = []
         for name, weights in decoded.weights.items():
             if self.coverage:
-                terms.append(self.coverage * looked_again(weights, counted))
+                terms.append(self.coverage * coverage_loss(weights, counted))
             if self.doubly_stochastic:
-                terms.append(self.doubly_stochastic * looked_unevenly(weights, counted, decoded.state.link.keys[name].mask))
+                terms.append(
+                    self.doubly_stochastic * doubly_stochastic_loss(weights, counted, decoded.state.link.keys[name].mask)
+                )
         return terms
 
     def of_chances(self, decoded: Decoded, log_probs: Tensor, counted: Tensor, *, flows_back: bool) -> list[Tensor]:
@@ -53,12 +55,12 @@ class LookingTerms:
         terms = []
         for chance in decoded.chances.values():
             discount = self.discount if flows_back else 0.0
-            terms.append(reinforced(chance.log_probs, log_probs, counted, discount=discount))
+            terms.append(reinforce_loss(chance.log_probs, log_probs, counted, discount=discount))
             terms.append(-self.entropy * (chance.entropies * counted).sum(dim=1))
         return terms
 
 
-def looked_again(weights: Tensor, counted: Tensor) -> Tensor:
+def coverage_loss(weights: Tensor, counted: Tensor) -> Tensor:
     """`sum_t sum_j min(a_jt, g_jt)` with the coverage `g_jt = sum_{i<t} a_ji` (See et al. 2017). Heads count by their mean.
 
     weights [B, H, T, S], counted [B, T] -> [B].
@@ -68,7 +70,7 @@ def looked_again(weights: Tensor, counted: Tensor) -> Tensor:
     return torch.minimum(looks, coverage).sum(dim=(1, 2))
 
 
-def looked_unevenly(weights: Tensor, counted: Tensor, mask: Tensor) -> Tensor:
+def doubly_stochastic_loss(weights: Tensor, counted: Tensor, mask: Tensor) -> Tensor:
     """`sum_j (1 - sum_t a_jt)^2` over real positions (Xu et al. 2015). Heads count by their mean.
 
     weights [B, H, T, S], counted [B, T], mask [B, S] -> [B].
@@ -77,7 +79,7 @@ def looked_unevenly(weights: Tensor, counted: Tensor, mask: Tensor) -> Tensor:
     return (1.0 - totals).square().masked_fill(~mask, 0.0).sum(dim=1)
 
 
-def reinforced(drawn: Tensor, log_probs: Tensor, counted: Tensor, *, discount: float) -> Tensor:
+def reinforce_loss(drawn: Tensor, log_probs: Tensor, counted: Tensor, *, discount: float) -> Tensor:
     """A term whose gradient makes draws that did well more probable (REINFORCE).
 
     drawn [B, T]: log-probabilities of draws; log_probs [B, T]: of the labels, the rewards -> [B]. A draw is rewarded for its
