@@ -79,7 +79,8 @@ class House:
         @cache
         def chain(module: str) -> tuple[str, ...]:
             further = [chain(one) for one in sorted(self.imports[module])]
-            return (module, *max(further, key=len)) if further else (module,)
+            longest: tuple[str, ...] = max(further, key=len) if further else ()
+            return (module, *longest)
 
         chains = [chain(module) for module in sorted(self.sources)]
         return list(max(chains, key=len))
