@@ -85,7 +85,7 @@ def bench(
         int | None, typer.Option("--repeats", metavar="N", min=1, help="Rounds; without it, 7 of training, 3 of decoding.")
     ] = None,
     seconds: Annotated[
-        float, typer.Option("--seconds", metavar="S", min=0.0, help="Begin no further round after so many seconds.")
+        float, typer.Option("--seconds", metavar="S", min=0.0, help="Start no further round after this many seconds.")
     ] = 600.0,
     threads: Annotated[
         int | None, typer.Option("--threads", metavar="N", min=1, help="Threads of both sides; one per core without it.")

@@ -63,7 +63,7 @@ BatchSize = Annotated[
 ]
 Fuse = Annotated[
     str | None,
-    typer.Option("--fuse", metavar="LM_RUN", help="A language model that has a say at every step (shallow fusion)."),
+    typer.Option("--fuse", metavar="LM_RUN", help="A language model to add at every step (shallow fusion)."),
 ]
 FusionWeight = Annotated[
     float | None,

@@ -76,7 +76,7 @@ def predict(
         float | None, typer.Option("--coverage", metavar="X", min=0, help="Beam: weight of the coverage penalty.")
     ] = None,
     sample: Annotated[
-        int | None, typer.Option("--sample", metavar="N", min=1, help="Draw so many outputs at random instead.")
+        int | None, typer.Option("--sample", metavar="N", min=1, help="Draw this many outputs at random instead.")
     ] = None,
     temperature: Annotated[
         float | None, typer.Option("--temperature", metavar="X", help="Sampling: below 1 is safer, above 1 bolder.")
@@ -91,10 +91,10 @@ def predict(
     seed: Annotated[int | None, typer.Option("--seed", metavar="N", min=0, help="Sampling: the random seed.")] = None,
     prefix: Annotated[str, typer.Option("--prefix", metavar="TEXT", help="What every output must begin with.")] = "",
     minimum_length: Annotated[
-        int | None, typer.Option("--minimum-length", metavar="N", min=0, help="So many symbols before an output may end.")
+        int | None, typer.Option("--minimum-length", metavar="N", min=0, help="At least this many symbols before the end.")
     ] = None,
     maximum_length: Annotated[
-        int | None, typer.Option("--maximum-length", metavar="N", min=1, help="So many symbols at most, the end included.")
+        int | None, typer.Option("--maximum-length", metavar="N", min=1, help="At most this many symbols, the end included.")
     ] = None,
     forbid: Annotated[
         list[str] | None, typer.Option("--forbid", metavar="SYMBOL", help="A symbol that may not be written. Repeatable.")
@@ -148,7 +148,7 @@ def predict(
 
     An oracle replaces the attention weights. Its line i is for input i: an alignment source-target from 0 such as
     0-0 4-1 2-2 3-2 1-3, or as JSON a list with a distribution over the source, or null, for each output step. A .json file
-    is one list of such entries. Where nothing is said, the model looks for itself.
+    is one list of such entries. Where it says null or nothing, the model's own weights are used.
     """
     from seqloom.data.reading.oracles import read_oracle
 

@@ -15,7 +15,7 @@ def report(
     ] = None,
     most: Annotated[
         int | None,
-        typer.Option("--most", metavar="N", min=1, help="Decode at most so many test examples; by default all of them."),
+        typer.Option("--most", metavar="N", min=1, help="Decode at most this many test examples; by default all of them."),
     ] = None,
 ) -> None:
     """Write one HTML page with all there is to see of a run.

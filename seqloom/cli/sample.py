@@ -21,7 +21,7 @@ def sample(
     prompt: Annotated[str, typer.Option("--prompt", metavar="TEXT", help="How every text begins.")] = "",
     count: Annotated[int | None, typer.Option("--count", metavar="N", min=1, help="How many texts.  [default: 1]")] = None,
     length: Annotated[
-        int, typer.Option("--length", metavar="N", min=1, help="At most so many symbols after the prompt.")
+        int, typer.Option("--length", metavar="N", min=1, help="At most this many symbols after the prompt.")
     ] = 500,
     temperature: Annotated[
         float | None, typer.Option("--temperature", metavar="X", help="Below 1 is safer, above 1 bolder.  [default: 1]")

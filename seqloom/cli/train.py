@@ -58,7 +58,7 @@ def train(
     ] = None,
     minutes: Annotated[
         float | None,
-        typer.Option("--minutes", metavar="N", help="Train so long: as many updates as fit, and a schedule that ends on time."),
+        typer.Option("--minutes", metavar="N", help="Train for this long: as many updates as fit; the schedule ends on time."),
     ] = None,
     start: Annotated[
         Path | None,
@@ -87,13 +87,13 @@ def train(
         seqloom train dates --seeds 5 --out runs/five
         seqloom train --pairs more.tsv --from runs/words --out runs/tuned
 
-    Without --columns, a header or the content of the columns tells what is what; it is said before training begins, and asked
-    where it cannot be told. Targets of which there are few become classes.
+    Without --columns, the columns are worked out from a header or from their content, and printed before training begins; if
+    that is not possible, you are asked. A target column with few distinct values becomes classes.
 
-    Ctrl-C saves, and what is there can be tried; the same command goes on from there, and ends with the same weights as if it
-    had never stopped. --minutes times a few updates when a run begins, and writes into its recipe how many there will be.
-    Several seeds are trained one after the other, each for so long; `predict`, `evaluate` and `score` let them vote if given
-    the folder above them.
+    Ctrl-C saves the run, and it can be used as it is. The same command resumes it, and ends with the same weights as a run that
+    was never stopped. --minutes times a few updates first, and writes the number of updates that fit into the run's recipe.
+    Several seeds are trained one after the other, each for --minutes; `predict`, `evaluate` and `score` use them as an ensemble
+    if given the folder above them.
     """
     require_torch("Training")
     asked = Asked(

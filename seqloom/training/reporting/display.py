@@ -4,7 +4,7 @@ import contextlib
 import time
 from collections import deque
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from rich.console import Console, Group
 from rich.live import Live
@@ -13,7 +13,9 @@ from rich.table import Table
 from rich.text import Text
 
 from seqloom.system.terminals import visible
-from seqloom.training.validation import ValidationResult
+
+if TYPE_CHECKING:
+    from seqloom.training.validation import ValidationResult
 
 _WINDOW = 50
 _PLAIN_SECONDS = 10.0
@@ -53,7 +55,7 @@ class Display(Protocol):
         """One update is done."""
         ...
 
-    def validated(self, step: int, result: ValidationResult, *, best: bool) -> None:
+    def validated(self, step: int, result: "ValidationResult", *, best: bool) -> None:
         """The model was judged."""
         ...
 
@@ -77,7 +79,7 @@ class SilentDisplay:
     def stepped(self, report: StepReport) -> None:
         """Do not."""
 
-    def validated(self, step: int, result: ValidationResult, *, best: bool) -> None:
+    def validated(self, step: int, result: "ValidationResult", *, best: bool) -> None:
         """Do not."""
 
     def closed(self) -> None:
@@ -178,7 +180,7 @@ class PlainDisplay:
                 f"{self._rates.tokens_per_second:,.0f} tokens/s  {report.seconds:.0f} s"
             )
 
-    def validated(self, step: int, result: ValidationResult, *, best: bool) -> None:
+    def validated(self, step: int, result: "ValidationResult", *, best: bool) -> None:
         """Print loss and metrics."""
         for line in _verdict(step, result, best=best):
             self.say(line)
@@ -231,7 +233,7 @@ class LiveDisplay:
         rate = f"{self._rates.tokens_per_second:,.0f} tokens/s"
         self._numbers.plain = f"loss {self._rates.loss:.4f}   {rate}   learning rate {report.learning_rate:.2e}"
 
-    def validated(self, step: int, result: ValidationResult, *, best: bool) -> None:
+    def validated(self, step: int, result: "ValidationResult", *, best: bool) -> None:
         """Print numbers and a few samples above the bar."""
         for line in _verdict(step, result, best=best):
             self.say(line)
@@ -259,7 +261,7 @@ def _plan(step: int, total: int, steps_per_epoch: int, waste: float) -> str:
     return f"{begin}: {total:,} steps, {steps_per_epoch:,} an epoch, padding {100 * waste:.1f} %"
 
 
-def _verdict(step: int, result: ValidationResult, *, best: bool) -> list[str]:
+def _verdict(step: int, result: "ValidationResult", *, best: bool) -> list[str]:
     """What a validation found, as lines."""
     found = f"validation at step {step:,}: {_numbers(result)}{'  (best)' if best else ''}"
     return [found] if result.uses_source else [found, _UNUSED]
@@ -268,7 +270,7 @@ def _verdict(step: int, result: ValidationResult, *, best: bool) -> list[str]:
 _PRECISE = frozenset({"loss", "bits_per_symbol"})
 
 
-def _numbers(result: ValidationResult) -> str:
+def _numbers(result: "ValidationResult") -> str:
     return "  ".join(
         f"{name} {value:.4f}" if name in _PRECISE else f"{name} {value:.1f}"
         for name, value in result.values.items()
@@ -276,7 +278,7 @@ def _numbers(result: ValidationResult) -> str:
     )
 
 
-def _samples(result: ValidationResult) -> Table:
+def _samples(result: "ValidationResult") -> Table:
     table = Table(box=None, padding=(0, 2), show_header=True, header_style="dim")
     sources = " | ".join(result.samples[0][0].sources) if result.samples else "source"
     for title in (sources, "output", "wanted"):
