@@ -346,7 +346,7 @@ def build_validator(recipe: Recipe, prepared: Prepared, frontends: Mapping[str, 
     """What judges models of a recipe."""
     if recipe.is_language_model:
         return TextValidator(recipe, prepared)
-    examples: Iterable[Example] = Corpus(recipe.data, recipe.seed).examples("validation")
+    examples: Iterable[Example] = prepared.validation_examples()
     # What is too long to be read would end the training at its first validation.
     reader = Reader(recipe.data, prepared.vocabularies, {}, {}, tell_apart=recipe.copies)
     examples = filter(reader.fits, examples)

@@ -12,7 +12,8 @@ from seqloom.data.preparing.splitting import SplitName, splitter
 from seqloom.data.reading.formats import read_examples, read_text
 from seqloom.errors import DataError, RunError
 from seqloom.recipe import sections
-from seqloom.system.files import Found, found_at, open_regular
+from seqloom.system.content import content_hash
+from seqloom.system.files import Found, found_at
 
 __all__ = ["SPLITS", "Corpus", "SplitName"]
 
@@ -199,8 +200,7 @@ def _require_data(path: Path) -> None:
 
 def _content_hash(path: Path) -> str:
     try:
-        with open_regular(path) as stream:
-            return hashlib.file_digest(stream, "sha256").hexdigest()
+        return content_hash(path)
     except OSError as problem:
         raise DataError(f"{path}: could not be read ({problem.strerror}). Check its permissions") from problem
 

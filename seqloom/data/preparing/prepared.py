@@ -11,7 +11,7 @@ import shutil
 import tempfile
 import time
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -19,9 +19,11 @@ from pathlib import Path
 from typing import Any
 
 from seqloom.data.cache import cache_folder
+from seqloom.data.examples import Example
 from seqloom.data.media.files import Frontend
 from seqloom.data.preparing.corpus import Corpus
 from seqloom.data.preparing.encoding import write_splits
+from seqloom.data.preparing.example_lines import VALIDATION, from_lines
 from seqloom.data.preparing.named_files import are_unchanged, damaged, read_inside, stored_sides, with_contents, write_list
 from seqloom.data.preparing.splits import PreparedSplit, open_split
 from seqloom.data.preparing.splitting import SplitName
@@ -32,7 +34,7 @@ from seqloom.recipe.sections import VocabularyFile
 from seqloom.system.files import LARGEST_VOCABULARY, open_regular, read_regular
 from seqloom.system.json_parsing import parse_object
 
-_VERSION = 7
+_VERSION = 8
 _DRAFT_SECONDS = 24 * 3600.0
 """A half-made preparation that nobody has touched for so long belongs to a process that was killed."""
 
@@ -44,6 +46,11 @@ class Prepared:
     vocabularies: Mapping[str, Vocabulary]
     splits: Mapping[SplitName, PreparedSplit]
     fingerprint: str
+    folder: Path
+
+    def validation_examples(self) -> Iterator[Example]:
+        """The examples of validation as they were read."""
+        return from_lines(self.folder / VALIDATION)
 
     @cached_property
     def unknown_targets(self) -> int:
@@ -143,6 +150,7 @@ def _make(
             for name, vocabulary in vocabularies.items():
                 (draft / f"{name}.json").write_text(vocabulary.to_json(), encoding="utf-8")
             facts = write_splits(corpus, spool, vocabularies, draft, progress, tell_apart=tell_apart)
+        (draft / "spool" / VALIDATION).rename(draft / VALIDATION)
         shutil.rmtree(draft / "spool")
         checksums = {
             str(path.relative_to(draft)): _checksum(path, inside=draft) for path in sorted(draft.rglob("*")) if path.is_file()
@@ -189,7 +197,7 @@ def _open(folder: Path) -> Prepared:
         splits = {split: open_split(folder / split, facts) for split, facts in body["splits"].items()}
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RunError) as problem:
         raise damaged(folder, problem) from problem
-    return Prepared(vocabularies, splits, str(body["fingerprint"]))
+    return Prepared(vocabularies, splits, str(body["fingerprint"]), folder)
 
 
 def _seal(body: Mapping[str, Any]) -> str:

@@ -19,6 +19,7 @@ from seqloom.data.kinds import kind_of
 from seqloom.data.kinds.contract import Rows
 from seqloom.data.media.catalogue import Catalogue
 from seqloom.data.preparing.corpus import Corpus
+from seqloom.data.preparing.example_lines import VALIDATION, as_line
 from seqloom.data.preparing.splitting import SplitName
 from seqloom.data.vocabulary import Sequences, Vocabulary, VocabularyBuilder, parts_of, sample_size
 from seqloom.data.vocabulary.kinds import KINDS
@@ -218,8 +219,9 @@ class _Columns:
 
 
 class Spool:
-    """All examples of a corpus, read once into a folder. given: vocabularies by name that are there already, so not built.
+    """All examples of a corpus, read once into a folder; those of validation also as they are, since models are judged by them.
 
+    given: vocabularies by name that are there already, so not built.
     grow: the given ones take in what the training split has and they lack.
     """
 
@@ -231,6 +233,7 @@ class Spool:
         self._builders: dict[str, VocabularyBuilder] = {}
         self.sides: dict[str, AnySide] = {name: self._side(name, folder / name) for name in corpus.data.sides}
         self._features: set[str] = set()
+        self._validation = (folder / VALIDATION).open("w", encoding="utf-8")
         self.chunks: list[Chunk] = []
 
     def _side(self, name: str, folder: Path) -> "AnySide":
@@ -283,6 +286,8 @@ class Spool:
         """The examples in chunks of one split each."""
         waiting: dict[SplitName, _Columns] = {}
         for split, example in self._corpus.everything():
+            if split == "validation":
+                self._validation.write(as_line(example))
             if split not in waiting:
                 waiting[split] = _Columns({name: [] for name in self.sides})
             if waiting[split].append(example) == _CHUNK:
@@ -312,6 +317,7 @@ class Spool:
 
     def close(self) -> None:
         """Close all files."""
+        self._validation.close()
         for side in self.sides.values():
             side.close()
 

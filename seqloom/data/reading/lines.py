@@ -7,6 +7,7 @@ import gzip
 import io
 import os
 import shlex
+import stat
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -14,6 +15,7 @@ from typing import IO, Any, cast
 
 from seqloom.data.examples import Origin, Problem, Report, abbreviated
 from seqloom.errors import DataError
+from seqloom.system.content import hashed
 from seqloom.system.files import Found, found_at, open_stream
 
 LINE_LIMIT = 1_000_000
@@ -54,6 +56,8 @@ def open_bytes(file: str) -> io.BufferedIOBase:
         stream = open_stream(file)
     except OSError as error:
         raise DataError(f"{file}: {error.strerror}. Name a file with text.") from error
+    if stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
+        stream = hashed(stream)
     if not file.endswith(".gz"):
         return stream
     unpacked = gzip.GzipFile(fileobj=stream)
