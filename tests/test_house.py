@@ -26,10 +26,6 @@ APART = {"seqloom/bench/textbook.py"}
 """A plain implementation to measure against, which shares nothing with the rest, words included."""
 SHARED_NAMES = {
     "Checkpoint": "when to save one (the recipe's section), and what is saved",
-    "Chunk": "of a file that is examined, and of a split that is prepared",
-    "Layout": "of columns, of batches, and of an encoder's memory",
-    "Problem": "in data, and in a recipe",
-    "Sampled": "a text that was written at random, and some rows of a table; one is to be renamed",
 }
 
 

@@ -91,7 +91,7 @@ def _with_others(one: Example, *further: Example) -> GroupedExample:
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class ReadingProblem:
     """Something that cannot be read as an example; `code` is stable, the text is for people."""
 
     code: ProblemCode
@@ -102,11 +102,11 @@ class Problem:
         return f"{self.origin}: {self.text}"
 
 
-Report = Callable[[Problem], None]
+Report = Callable[[ReadingProblem], None]
 """What a reader does with a problem: training raises it, the data doctor collects it and reads on."""
 
 
-def ignore(problem: Problem) -> None:
+def ignore(problem: ReadingProblem) -> None:
     """Do nothing about a problem: whoever has a first look leaves it to whoever reads everything."""
 
 
@@ -123,9 +123,9 @@ def is_empty(text: str) -> bool:
     return not text or text.isspace()
 
 
-def empty_side(side: str, origin: Origin) -> Problem:
+def empty_side(side: str, origin: Origin) -> ReadingProblem:
     """Say that one side of an example is missing."""
-    return Problem("empty-side", origin, f"expected text in the {side}, found none. Fill it in or remove the pair.")
+    return ReadingProblem("empty-side", origin, f"expected text in the {side}, found none. Fill it in or remove the pair.")
 
 
 def weight_of(value: object) -> float | None:
@@ -141,10 +141,10 @@ def weight_of(value: object) -> float | None:
     return weight if isfinite(weight) and weight >= 0 else None
 
 
-def bad_weight(value: object, origin: Origin) -> Problem:
+def bad_weight(value: object, origin: Origin) -> ReadingProblem:
     """Say that a weight is not a usable number."""
     expected = f"expected a weight that is a number of 0 or more, found {abbreviated(value)}."
-    return Problem("bad-weight", origin, f"{expected} Correct it, or choose another column for the weight.")
+    return ReadingProblem("bad-weight", origin, f"{expected} Correct it, or choose another column for the weight.")
 
 
 class Blanks:
@@ -170,4 +170,4 @@ class Blanks:
         run, self.run = self.run, range(0)
         for line in run:
             text = "expected an example, found a blank line. Remove it; only the end of a file may have blank lines."
-            self.report(Problem("blank-line", Origin(self.file, line), text))
+            self.report(ReadingProblem("blank-line", Origin(self.file, line), text))

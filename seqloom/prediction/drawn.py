@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from seqloom.data.builtin.scenes import named_boxes
-from seqloom.data.kinds.contract import Look
+from seqloom.data.kinds.contract import Renderer
 from seqloom.errors import DataError
 from seqloom.results.predictions import Prediction
 from seqloom.views import Exhibit, Picture, to_fragment, write_map
@@ -14,9 +14,9 @@ from seqloom.views import Exhibit, Picture, to_fragment, write_map
 
 @dataclass(frozen=True)
 class DrawnPrediction(Prediction):
-    """A prediction that draws its attention map where a notebook shows it. looks: its sources that are pictures."""
+    """A prediction that draws its attention map where a notebook shows it. renderers: its sources that are pictures."""
 
-    looks: Mapping[str, Look] = field(default_factory=dict, repr=False, compare=False)
+    renderers: Mapping[str, Renderer] = field(default_factory=dict, repr=False, compare=False)
 
     def exhibit(self, label: str = "") -> Exhibit:
         """The prediction with its pictures as the model saw them, for views; without those that cannot be read any more.
@@ -24,7 +24,7 @@ class DrawnPrediction(Prediction):
         What is in a built-in scene is known, so that views can outline what a word names.
         """
         pictures = {}
-        for name, look in self.looks.items():
+        for name, look in self.renderers.items():
             with suppress(DataError):
                 pixels = look()
                 pictures[name] = Picture(pixels, named_boxes(self.sources[name], *pixels.shape[:2]))

@@ -10,7 +10,7 @@ import numpy as np
 from seqloom.data.arrays import IntArray, Padded
 from seqloom.data.examples import INPUT, Example, Origin, abbreviated
 from seqloom.data.kinds import kind_of
-from seqloom.data.kinds.contract import Look, ModelSide, ReadSource
+from seqloom.data.kinds.contract import ModelSide, ReadSource, Renderer
 from seqloom.data.kinds.text import Limit
 from seqloom.data.kinds.vector import as_text
 from seqloom.data.media.store import StoredFrontend
@@ -192,9 +192,9 @@ class Reader:
             for name, padded in sources.items()
         }
 
-    def looks(self, read: ReadExample) -> dict[str, Look]:
+    def renderers(self, read: ReadExample) -> dict[str, Renderer]:
         """How sources of an example are drawn that are not shown as they are written, by name."""
-        found = {name: reader.look(read.sources[name]) for name, reader in self._readers.items()}
+        found = {name: reader.renderer(read.sources[name]) for name, reader in self._readers.items()}
         return {name: look for name, look in found.items() if look is not None}
 
     def positions(self, read: ReadExample, unit: Unit) -> Positions:

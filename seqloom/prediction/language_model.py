@@ -14,7 +14,7 @@ import numpy as np
 
 from seqloom.data.kinds.text import Limit
 from seqloom.data.preparing.corpus import Corpus
-from seqloom.data.preparing.text_rows import Layout, line_layouts, running_layout
+from seqloom.data.preparing.text_rows import TextRows, line_rows, running_rows
 from seqloom.data.vocabulary import Sequences, Vocabulary
 from seqloom.errors import DataError, UsageError
 from seqloom.prediction.backends import OpenedModel, open_model
@@ -126,9 +126,9 @@ class LanguageModel:
         """
         encoded = self._encode(texts)
         log_probs = np.zeros(len(encoded.ids), np.float32)
-        for layout in self._layouts(encoded, rows):
-            state = self._stepper.start({}, len(layout.inputs))
-            for part in layout.windows(_WINDOW):
+        for laid_out in self._text_rows(encoded, rows):
+            state = self._stepper.start({}, len(laid_out.inputs))
+            for part in laid_out.windows(_WINDOW):
                 scores, state = self._stepper.score_stream(part.inputs, part.labels, state)
                 log_probs[part.places[part.counted]] = scores[part.counted]
                 progress(int(part.counted.sum()))
@@ -141,21 +141,21 @@ class LanguageModel:
         """
         encoded = self._encode(texts)
         studied = _nothing_studied(len(encoded.ids), min(ALTERNATIVES, self._stepper.vocabulary_size))
-        for layout in self._layouts(encoded, None):
-            state = self._stepper.start({}, len(layout.inputs))
-            for part in layout.windows(_WINDOW):
+        for laid_out in self._text_rows(encoded, None):
+            state = self._stepper.start({}, len(laid_out.inputs))
+            for part in laid_out.windows(_WINDOW):
                 found, state = self._stepper.study_stream(part.inputs, part.labels, state, alternatives=ALTERNATIVES)
                 _put(studied, found, part)
                 progress(int(part.counted.sum()))
         chosen = _most_surprising(studied.log_probs, encoded.lengths, most)
         return [self._reading(texts, encoded, studied, int(number)) for number in chosen]
 
-    def _layouts(self, encoded: Sequences, rows: int | None) -> Iterator[Layout]:
+    def _text_rows(self, encoded: Sequences, rows: int | None) -> Iterator[TextRows]:
         if self.running:
             suitable = rows or max(1, min(_MOST_ROWS, len(encoded.ids) // _ROW))
-            yield running_layout(encoded.ids, rows=suitable, window=_WINDOW, start_up=START_UP)
+            yield running_rows(encoded.ids, rows=suitable, window=_WINDOW, start_up=START_UP)
         else:
-            yield from line_layouts(encoded, budget=_BATCH)
+            yield from line_rows(encoded, budget=_BATCH)
 
     def _scored(self, texts: Sequence[str], encoded: Sequences, log_probs: FloatArray) -> list[ScoredText]:
         # A symbol's text is made once, however often it occurs.
@@ -334,7 +334,7 @@ def _nothing_studied(symbols: int, alternatives: int) -> Studied:
     )
 
 
-def _put(whole: Studied, found: Studied, part: Layout) -> None:
+def _put(whole: Studied, found: Studied, part: TextRows) -> None:
     """Put what was found about a window to where it stands in the text."""
     places = part.places[part.counted]
     for name in Studied.__dataclass_fields__:

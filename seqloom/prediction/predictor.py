@@ -318,7 +318,7 @@ class Predictor:
             self.fusion_weight,
             read.unknown,
             example.target,
-            looks=self.reader.looks(read),
+            renderers=self.reader.renderers(read),
         )
 
     def _candidate(self, hypothesis: Hypothesis, read: ReadExample) -> Candidate:

@@ -40,7 +40,7 @@ METRICS: dict[Kind, str] = {"symbols": "symbol_error_rate", "characters": "cer",
 
 
 @dataclass(frozen=True)
-class Look:
+class TextStatistics:
     """What the texts of one side look like."""
 
     words: float
@@ -84,8 +84,8 @@ def recipe_for(
     """
     table = table or recognise(train)
     require_some(table, train)
-    sources = {name: look_at(table.texts(name)) for name in table.sources}
-    target = look_at(table.texts(TARGET))
+    sources = {name: statistics_of(table.texts(name)) for name in table.sources}
+    target = statistics_of(table.texts(TARGET))
     first = next(iter(sources.values()))
     base = shipped_recipe(BASES[first.kind if table.classes else target.kind])
     share = held_out_share(table.count)
@@ -105,7 +105,7 @@ def recipe_for(
     return finished(body, validation, test, overrides)
 
 
-def _longest(base: Recipe, sides: Sequence[Look]) -> dict[str, Any]:
+def _longest(base: Recipe, sides: Sequence[TextStatistics]) -> dict[str, Any]:
     """The recipe leaves out what is longer than the rest; where long texts are the rule, they are what is to be learnt."""
     most = base.data.maximum_length
     return {"maximum_length": most} if all(3 * one.length < most for one in sides) else {}
@@ -167,10 +167,10 @@ def _raise_what_is_wrong(table: Recognised, files: Files) -> None:
         return
 
 
-def _symbols(table: Recognised, base: Recipe, looks: Mapping[str, Look], target: Look) -> dict[str, Any]:
+def _symbols(table: Recognised, base: Recipe, sides: Mapping[str, TextStatistics], target: TextStatistics) -> dict[str, Any]:
     """What the texts are made of: the one source has its vocabulary beside the target's, several have each its own."""
     usual = base.data.vocabularies
-    read = {name: _vocabulary(look, table.count, usual.source) for name, look in looks.items()}
+    read = {name: _vocabulary(side, table.count, usual.source) for name, side in sides.items()}
     for name, vocabulary in read.items():
         if vocabulary.get("lowercase") and _case_matters(table.texts(name)):
             vocabulary["lowercase"] = False
@@ -209,7 +209,7 @@ def recipe_for_text(
     examples, count = spread_over(read_text(files, blank=False))
     if not examples:
         raise DataError(f"{_named(files)}: holds no text. Give a file with at least some thousand words")
-    text = look_at([example.target or "" for example in examples])
+    text = statistics_of([example.target or "" for example in examples])
     kind: dict[str, Any] = {"kind": "file", "file": vocabulary} if vocabulary is not None else _text_vocabulary(text, count)
     # A line break counts.
     symbols = count * (1 + (text.characters if kind["kind"] == "characters" else 1.3 * text.words))
@@ -233,7 +233,7 @@ def recipe_for_text(
     return finished(body, validation, test, overrides)
 
 
-def _text_vocabulary(text: Look, lines: int) -> dict[str, Any]:
+def _text_vocabulary(text: TextStatistics, lines: int) -> dict[str, Any]:
     """Characters for text of a book's size; pieces of words where there is enough of it to learn words from."""
     if text.words * lines < _ENOUGH_FOR_WORDS:
         return {"kind": "characters"}
@@ -250,12 +250,12 @@ def _named(files: Files) -> str:
             return ", ".join(files)
 
 
-def look_at(texts: Sequence[str]) -> Look:
+def statistics_of(texts: Sequence[str]) -> TextStatistics:
     """What some texts look like."""
     split = [text.split() for text in texts]
     words = list(itertools.chain.from_iterable(split))
     types = set(words)
-    return Look(
+    return TextStatistics(
         words=statistics.fmean(len(one) for one in split),
         characters=statistics.fmean(len(text) for text in texts),
         word_types=len(types),
@@ -265,7 +265,7 @@ def look_at(texts: Sequence[str]) -> Look:
     )
 
 
-def _vocabulary(side: Look, pairs: int, usual: Vocabulary) -> dict[str, Any]:
+def _vocabulary(side: TextStatistics, pairs: int, usual: Vocabulary) -> dict[str, Any]:
     """The recipe's vocabulary if it is of the kind that a side needs; fewer parts of words for small data."""
     kind = side.kind
     body: dict[str, Any] = usual.model_dump() if usual.kind == kind else {"kind": kind}

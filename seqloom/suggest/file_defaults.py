@@ -10,7 +10,15 @@ from seqloom.data.media.files import Media, MediaError
 from seqloom.data.vocabulary import build_vocabulary
 from seqloom.recipe import Recipe
 from seqloom.recipe.sections import TARGET, Files, FileSource, Vocabularies
-from seqloom.suggest.defaults import METRICS, UPDATES_PER_EPOCH, Look, finished, held_out_share, look_at, require_some
+from seqloom.suggest.defaults import (
+    METRICS,
+    UPDATES_PER_EPOCH,
+    TextStatistics,
+    finished,
+    held_out_share,
+    require_some,
+    statistics_of,
+)
 from seqloom.suggest.recognition import Recognised
 from seqloom.symbols import SPECIALS, UNKNOWN
 
@@ -34,7 +42,7 @@ def recipe_for_files(
     """A recipe for a table of files: encoders, symbols, sizes and epochs that fit it. overrides: as of `--set`."""
     require_some(table, train)
     count, targets = table.count, table.texts(TARGET)
-    target = look_at(targets)
+    target = statistics_of(targets)
     classes = target.words < 3.5 and _CLASS_REPEATS * len(set(targets)) <= len(targets)
     size, narrow = (512, 256) if count >= 20_000 else (256, 128)
     symbols: dict[str, Any] = {"kind": "whole"} if classes else _vocabulary(targets, count)
@@ -93,7 +101,7 @@ def recipe_for_files(
 
 def _vocabulary(texts: Sequence[str], count: int) -> dict[str, Any]:
     """Sentences as words, without those that are too rare to be learnt; else what the texts look like."""
-    kind = look_at(texts).kind
+    kind = statistics_of(texts).kind
     if kind != "bpe":
         return {"kind": kind}
     rare = 4 if count >= 20_000 else 2 if count >= 1_000 else 1
@@ -112,7 +120,7 @@ def _are_tokenised(texts: Sequence[str]) -> bool:
     return 2 * sum(len(word) == 1 for word in marked) > len(marked)
 
 
-def _metric(target: Look, *, classes: bool) -> str:
+def _metric(target: TextStatistics, *, classes: bool) -> str:
     """What the weights are chosen by: whether answers are right, or how like captions sentences are."""
     return "exact_match" if classes else "cider" if target.kind == "bpe" else METRICS[target.kind]
 

@@ -83,8 +83,8 @@ def test_rows_side_by_side_agree_beyond_their_start_up(running: LanguageModel) -
 
 def test_a_short_text_is_read_in_one_row(running: LanguageModel) -> None:
     ids = running._encode(["a" * 18_000]).ids
-    assert [len(layout.inputs) for layout in running._layouts(running._encode(["a" * 18_000]), None)] == [1]
-    assert [len(layout.inputs) for layout in running._layouts(running._encode(["a" * 60_000]), None)] == [6]
+    assert [len(laid_out.inputs) for laid_out in running._text_rows(running._encode(["a" * 18_000]), None)] == [1]
+    assert [len(laid_out.inputs) for laid_out in running._text_rows(running._encode(["a" * 60_000]), None)] == [6]
     assert len(ids) == 18_001
 
 

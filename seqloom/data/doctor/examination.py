@@ -27,7 +27,7 @@ from seqloom.data.doctor.checks import (
 )
 from seqloom.data.doctor.comparisons import compare
 from seqloom.data.doctor.ledger import Ledger, as_lengths
-from seqloom.data.examples import Example, Problem, ProblemCode
+from seqloom.data.examples import Example, ProblemCode, ReadingProblem
 from seqloom.data.kinds.text import ONE_TEXT
 from seqloom.data.reading.formats import Format, format_of, paths_of, stream_examples
 from seqloom.data.reading.lines import BYTE_ORDER_MARK, DAMAGE, open_bytes
@@ -131,7 +131,7 @@ def examine(
     """
     problems: defaultdict[ProblemCode, Tally] = defaultdict(Tally)
 
-    def collect(problem: Problem) -> None:
+    def collect(problem: ReadingProblem) -> None:
         problems[problem.code].add(problem)
 
     # Training first: other splits are held against it. All streams are made before one is read, so that a file that is

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 InputSize = int | tuple[int, ...]
 """What an encoder must know of its source: the size of a vocabulary or of vectors, or the shape of pictures."""
 
-Look = Callable[[], npt.NDArray[np.uint8]]
+Renderer = Callable[[], npt.NDArray[np.uint8]]
 """Draws a source for a person, [height, width, 3], when it is called. Raises `DataError` if it cannot be read any more."""
 
 Section = TypeVar("Section", bound=SourceSection)
@@ -94,7 +94,7 @@ class SourceReader(ABC):
     def positions(self, source: ReadSource) -> int:
         """At how many positions a model can look."""
 
-    def look(self, source: ReadSource) -> Look | None:  # noqa: ARG002 (most kinds are shown as they are written)
+    def renderer(self, source: ReadSource) -> Renderer | None:  # noqa: ARG002 (most kinds are shown as they are written)
         """How the source is drawn; None if it is shown as it is written."""
         return None
 

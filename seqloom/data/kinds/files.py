@@ -6,7 +6,7 @@ from typing import Any, ClassVar, TypeVar
 
 from seqloom.data.arrays import Padded
 from seqloom.data.examples import Example, Origin
-from seqloom.data.kinds.contract import InputSize, Look, ModelSide, ReadSource, SourceKind, SourceReader
+from seqloom.data.kinds.contract import InputSize, ModelSide, ReadSource, Renderer, SourceKind, SourceReader
 from seqloom.data.media.catalogue import Catalogue
 from seqloom.data.media.files import Frontend, Media, MediaFinder
 from seqloom.data.media.store import StoredFrontend
@@ -73,7 +73,7 @@ class FileKind(SourceKind[File]):
         row = self.frontend().row
         return row[0] if len(row) == 1 else row
 
-    def look(self, media: Media) -> Look | None:  # noqa: ARG002 (not every kind can be drawn)
+    def renderer(self, media: Media) -> Renderer | None:  # noqa: ARG002 (not every kind can be drawn)
         """How a file is drawn for a person, as a model sees it; None if it is shown by its name."""
         return None
 
@@ -131,8 +131,8 @@ class _FileReader(SourceReader):
                 names = (self._side.name,) * count
         return Alignment(weights, names, ((0, 0),) * count, layout)
 
-    def look(self, source: ReadSource) -> Look | None:
-        return None if source.media is None else self._kind.look(source.media)
+    def renderer(self, source: ReadSource) -> Renderer | None:
+        return None if source.media is None else self._kind.renderer(source.media)
 
 
 def raise_first_problem(frontend: Frontend, files: Sequence[tuple[Media, Origin]]) -> None:

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any, ClassVar
 
 from seqloom.data.examples import Origin
-from seqloom.data.kinds.contract import Look
+from seqloom.data.kinds.contract import Renderer
 from seqloom.data.kinds.files import FileKind
 from seqloom.data.media.files import DRAWN, Drawing, Media, MediaError
 from seqloom.data.media.images import ImagePixels, check_header, whole_size
@@ -69,7 +69,7 @@ class ImageKind(FileKind[ImageSource]):
         """Pixels."""
         return ImagePixels(*self.section.height_and_width, self.section.fit, threads)
 
-    def look(self, media: Media) -> Look:
+    def renderer(self, media: Media) -> Renderer:
         """The picture as a model sees it."""
         return partial(self.frontend().array, media)
 

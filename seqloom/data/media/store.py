@@ -95,12 +95,12 @@ class MediaStore:
 
     def spans(self, hashes: Sequence[str]) -> IntArray:
         """Where the rows of these contents begin and end, [N, 2], each checked against its checksum once."""
-        rows = self.rows()
-        for number, content in enumerate(dict.fromkeys(hashes)):
-            kept = self._files[content]
-            if content not in self._checked and _checksum(rows[kept.start : kept.end]) != kept.checksum:
-                raise self._damaged(f"row {kept.start} of its arrays is not as it was written (file {number + 1})")
-        self._checked.update(hashes)
+        fresh = [content for content in dict.fromkeys(hashes) if content not in self._checked]
+        rows = self.rows() if fresh else None
+        for kept in (self._files[content] for content in fresh):
+            if rows is not None and _checksum(rows[kept.start : kept.end]) != kept.checksum:
+                raise self._damaged(f"row {kept.start} of its arrays is not as it was written")
+        self._checked.update(fresh)
         spans = [(self._files[one].start, self._files[one].end) for one in hashes]
         return np.asarray(spans, dtype=np.int64).reshape(-1, 2)
 

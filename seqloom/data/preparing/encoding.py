@@ -9,7 +9,7 @@ import numpy as np
 from seqloom.data.preparing.corpus import SPLITS, Corpus
 from seqloom.data.preparing.splits import SplitWriter
 from seqloom.data.preparing.splitting import SplitName
-from seqloom.data.preparing.spool import AnyEncoder, Chunk, Progress, SideEncoder, Spool
+from seqloom.data.preparing.spool import AnyEncoder, Progress, SideEncoder, Spool, SpooledChunk
 from seqloom.data.vocabulary import Sequences, Vocabulary
 from seqloom.recipe.sections import TARGET
 from seqloom.symbols import END, UNKNOWN
@@ -54,7 +54,7 @@ def _with_ends(lines: Sequences) -> Sequences:
 
 
 def _told_apart(
-    chunk: Chunk, sides: Mapping[str, Sequences], encoders: Mapping[str, AnyEncoder], vocabulary: Vocabulary, source: str
+    chunk: SpooledChunk, sides: Mapping[str, Sequences], encoders: Mapping[str, AnyEncoder], vocabulary: Vocabulary, source: str
 ) -> dict[str, Sequences]:
     """The source and the target of a chunk, unknown symbols with the ids that prediction gives them, too."""
     written, read = sides[TARGET], sides[source]
@@ -75,7 +75,7 @@ def _told_apart(
     return {source: Sequences(read_ids, read.lengths), TARGET: Sequences(written_ids, written.lengths)}
 
 
-def _known_features(chunk: Chunk, vocabulary: Vocabulary) -> list[list[str]]:
+def _known_features(chunk: SpooledChunk, vocabulary: Vocabulary) -> list[list[str]]:
     """A feature that only validation or test has cannot have been learnt: it counts as absent there."""
     features = chunk.features or [()] * len(chunk.weights)
     return [[feature for feature in one if feature in vocabulary.features] for one in features]

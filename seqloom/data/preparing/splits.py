@@ -14,7 +14,7 @@ from seqloom.data.examples import Origin
 from seqloom.data.kinds.contract import Rows
 from seqloom.data.media.store import MediaSide
 from seqloom.data.preparing.batches import Batch, StreamBatch, StreamPlan
-from seqloom.data.preparing.spool import Chunk, smallest
+from seqloom.data.preparing.spool import SpooledChunk, smallest
 from seqloom.data.vocabulary import Sequences, Vocabulary
 from seqloom.recipe.sections import TARGET, Data
 from seqloom.symbols import END, UNKNOWN
@@ -125,7 +125,7 @@ class SplitWriter:
         self._dropped = 0
         self.done = 0
 
-    def write(self, chunk: Chunk, sides: Mapping[str, Sequences]) -> None:
+    def write(self, chunk: SpooledChunk, sides: Mapping[str, Sequences]) -> None:
         """Append the examples of a chunk, given with their encoded sides."""
         kept = np.all([side.lengths <= self._longest for side in sides.values()], axis=0)
         for name, side in sides.items():

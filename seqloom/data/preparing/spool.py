@@ -47,7 +47,7 @@ class Extent:
 
 
 @dataclass(frozen=True)
-class Chunk:
+class SpooledChunk:
     """Some examples of one split. files: the names that `places` [N, 2] (file number, line) refers to, of the whole split.
 
     features: of each example, or empty if none has any.
@@ -234,7 +234,7 @@ class Spool:
         self.sides: dict[str, AnySide] = {name: self._side(name, folder / name) for name in corpus.data.sides}
         self._features: set[str] = set()
         self._validation = (folder / VALIDATION).open("w", encoding="utf-8")
-        self.chunks: list[Chunk] = []
+        self.chunks: list[SpooledChunk] = []
 
     def _side(self, name: str, folder: Path) -> "AnySide":
         data = self._corpus.data
@@ -266,7 +266,7 @@ class Spool:
                 self._features.update(*columns.features)
             weights = np.asarray(columns.weights, dtype=np.float32)
             features = columns.features if any(columns.features) else ()
-            self.chunks.append(Chunk(split, sides, features, weights, places, numbers))
+            self.chunks.append(SpooledChunk(split, sides, features, weights, places, numbers))
             done += len(weights)
             progress("reading the data", done)
         for side in self.sides.values():

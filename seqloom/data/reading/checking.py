@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from seqloom.data.examples import Example, Problem, Report, is_empty
+from seqloom.data.examples import Example, ReadingProblem, Report, is_empty
 from seqloom.data.kinds import kind_of
 from seqloom.data.kinds.contract import SourceKind
 from seqloom.recipe.sections import Source
@@ -22,6 +22,6 @@ def _fits(example: Example, kinds: Mapping[str, SourceKind[Any]], report: Report
         cell = example.sources[name]
         trouble = None if blank and is_empty(cell) else kind.trouble_with(cell)
         if trouble is not None and kind.refusal is not None:
-            report(Problem(kind.refusal, example.origin, trouble))
+            report(ReadingProblem(kind.refusal, example.origin, trouble))
             return False
     return True

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from seqloom.data.examples import Example, Origin, Problem, Report, abbreviated
+from seqloom.data.examples import Example, Origin, ReadingProblem, Report, abbreviated
 from seqloom.data.reading.lines import Line, read_lines
 from seqloom.data.reading.tables import Row, read_table
 from seqloom.recipe.sections import Form
@@ -46,6 +46,6 @@ def dictionary_rows(file: str, lines: Iterator[Line], report: Report, *, stress:
             yield number, [spelled, phonemes]
 
 
-def _no_phonemes(line: str, origin: Origin) -> Problem:
+def _no_phonemes(line: str, origin: Origin) -> ReadingProblem:
     expected = f"expected a word, spaces and phonemes, found {abbreviated(line)}."
-    return Problem("wrong-columns", origin, f"{expected} Correct the line, or begin it with ;;; to leave it out.")
+    return ReadingProblem("wrong-columns", origin, f"{expected} Correct the line, or begin it with ;;; to leave it out.")

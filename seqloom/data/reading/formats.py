@@ -8,7 +8,7 @@ from itertools import chain, zip_longest
 from pathlib import PurePath
 from typing import Literal
 
-from seqloom.data.examples import Blanks, Example, Origin, Problem, Report, empty_side, is_empty
+from seqloom.data.examples import Blanks, Example, Origin, ReadingProblem, Report, empty_side, is_empty
 from seqloom.data.kinds.text import ONE_TEXT
 from seqloom.data.reading.checking import checked
 from seqloom.data.reading.dictionaries import read_dictionary
@@ -53,7 +53,7 @@ def read_text(files: Files, *, blank: bool) -> Iterator[Example]:
     return stream_text(files, blank=blank, report=_refuse)
 
 
-def _refuse(problem: Problem) -> None:
+def _refuse(problem: ReadingProblem) -> None:
     raise DataError(str(problem))
 
 
@@ -198,7 +198,7 @@ def read_aligned(
             yield Example({name: source}, target, Origin(source_file, number))
 
 
-def _empty_line(file: str, in_source: bool, number: int) -> Problem:
+def _empty_line(file: str, in_source: bool, number: int) -> ReadingProblem:
     return empty_side("source" if in_source else "target", Origin(file, number))
 
 
@@ -216,4 +216,4 @@ def _check_tail(source_file: str, target_file: str, tail: Iterator[Line], source
         f"expected as many lines as in {target_file}, found {counts[0]:,} here and {counts[1]:,} there. "
         "Line i of one file must belong to line i of the other: find where they part, and correct it."
     )
-    report(Problem("unequal-lines", Origin(source_file, 0), text))
+    report(ReadingProblem("unequal-lines", Origin(source_file, 0), text))

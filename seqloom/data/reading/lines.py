@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, Any, cast
 
-from seqloom.data.examples import Origin, Problem, Report, abbreviated
+from seqloom.data.examples import Origin, ReadingProblem, Report, abbreviated
 from seqloom.errors import DataError
 from seqloom.system.content import hashed
 from seqloom.system.files import Found, found_at, open_stream
@@ -135,13 +135,13 @@ def _chunk(read: Callable[[int], bytes], file: str, report: Report) -> bytes:
         return b""
 
 
-def damaged(file: str, error: Exception) -> Problem:
+def damaged(file: str, error: Exception) -> ReadingProblem:
     """Say that a file cannot be read to its end, or at all."""
     if isinstance(error, gzip.BadGzipFile) and "Not a gzipped file" in str(error):
         text = "expected gzip, as the ending .gz says, found something else. Remove .gz from the name, or compress the file."
     else:
         text = f"expected a whole file, but it is truncated or corrupt ({error}). Copy or download it again."
-    return Problem("damaged-file", Origin(file, 0), text)
+    return ReadingProblem("damaged-file", Origin(file, 0), text)
 
 
 def _decoded(block: bytes) -> str | None:
@@ -167,15 +167,15 @@ def _inspected(raw: bytes, origin: Origin, report: Report) -> str | None:
     return line
 
 
-def _over_long(origin: Origin) -> Problem:
+def _over_long(origin: Origin) -> ReadingProblem:
     text = f"expected a line of at most {LINE_LIMIT:,} bytes, found a longer one. Split it, or check that this is a text file."
-    return Problem("over-long-line", origin, text)
+    return ReadingProblem("over-long-line", origin, text)
 
 
-def _bad_utf8(raw: bytes, offset: int, origin: Origin) -> Problem:
+def _bad_utf8(raw: bytes, offset: int, origin: Origin) -> ReadingProblem:
     shown = abbreviated(raw[max(0, offset - 20) : offset + 20])
     found = f"expected UTF-8, found the byte 0x{raw[offset]:02x} at byte {offset + 1} of the line: {shown}."
-    return Problem("bad-utf8", origin, f"{found} {_encoding_advice(raw, origin)}")
+    return ReadingProblem("bad-utf8", origin, f"{found} {_encoding_advice(raw, origin)}")
 
 
 _BINARY = {
@@ -204,9 +204,9 @@ def _encoding_advice(raw: bytes, origin: Origin) -> str:
     return f"Save the file as UTF-8; if it is Latin-1, run: iconv -f ISO-8859-1 -t UTF-8 {shlex.quote(origin.file)}"
 
 
-def nul_character(text: str, origin: Origin) -> Problem:
+def nul_character(text: str, origin: Origin) -> ReadingProblem:
     """Say that a text has a NUL inside, which no text should and many programs take for its end."""
     place = text.index("\0")
     shown = abbreviated(text[max(0, place - 20) : place + 20])
     found = f"expected text, found a NUL character at character {place + 1}: {shown}."
-    return Problem("nul-character", origin, f"{found} Remove it; a file full of them is probably UTF-16.")
+    return ReadingProblem("nul-character", origin, f"{found} Remove it; a file full of them is probably UTF-16.")

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seqloom.data.arrays import BoolArray, FloatArray, IntArray
-from seqloom.data.examples import Problem, abbreviated, is_empty
+from seqloom.data.examples import ReadingProblem, abbreviated, is_empty
 from seqloom.data.reading.lines import DAMAGE, damaged, open_bytes, read_lines
 from seqloom.errors import DataError
 from seqloom.system.json_parsing import parse_json
@@ -128,7 +128,7 @@ def _limited(content: bytes) -> bytes:
     return content
 
 
-def _refuse(problem: Problem) -> None:
+def _refuse(problem: ReadingProblem) -> None:
     raise DataError(str(problem))
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 
-from seqloom.data.examples import STDIN, Example, Origin, Problem, is_empty
+from seqloom.data.examples import STDIN, Example, Origin, ReadingProblem, is_empty
 from seqloom.data.kinds import kind_of
 from seqloom.data.kinds.text import ONE_TEXT
 from seqloom.data.reading.checking import checked
@@ -16,7 +16,7 @@ from seqloom.data.reading.dictionaries import dictionary_rows
 from seqloom.data.reading.formats import Format, ending_format
 from seqloom.data.reading.lines import ByteStream, Line, lines_of, read_lines
 from seqloom.data.reading.structured import jsonl_sources, parquet_sources
-from seqloom.data.reading.tables import FIRST_TWO, Layout, Row, csv_rows, has_header, tsv_rows
+from seqloom.data.reading.tables import FIRST_TWO, ColumnPlaces, Row, csv_rows, has_header, tsv_rows
 from seqloom.errors import DataError, UsageError
 from seqloom.recipe.sections import Columns, Form, Source, form_of
 
@@ -64,7 +64,7 @@ def _read(place: str | Path | ByteStream, file: str, kind: Format, form: Form) -
             return _table_sources(file, tsv_rows(lines), form, "tab-separated")
 
 
-def _refuse(problem: Problem) -> None:
+def _refuse(problem: ReadingProblem) -> None:
     raise DataError(str(problem))
 
 
@@ -111,26 +111,26 @@ def _plain_sources(file: str, lines: Iterator[Line], form: Form) -> Iterator[Exa
 
 
 def _table_sources(file: str, rows: Iterator[Row], form: Form, separated: str) -> Iterator[Example]:
-    layout = _layout(file, rows, form)
-    last = max(layout.sources.values())
+    places = _places(file, rows, form)
+    last = max(places.sources.values())
     for number, cells in rows:
         origin = Origin(file, number)
         if last < len(cells):
-            sources = layout.sources_in(cells)
+            sources = places.sources_in(cells)
         elif is_empty("".join(cells)):
-            sources = dict.fromkeys(layout.sources, "")
+            sources = dict.fromkeys(places.sources, "")
         else:
             expected = f"expected at least {last + 1} {separated} columns, found {len(cells)}"
-            name = next(name for name, place in layout.sources.items() if place == last)
+            name = next(name for name, place in places.sources.items() if place == last)
             raise DataError(f"{origin}: {expected}. Put the {name} into column {last + 1}, or name its column.")
-        target = cells[layout.target] if layout.target < len(cells) else ""
-        yield Example(sources, None if is_empty(target) else target, origin, 1.0, layout.features_in(cells))
+        target = cells[places.target] if places.target < len(cells) else ""
+        yield Example(sources, None if is_empty(target) else target, origin, 1.0, places.features_in(cells))
 
 
-def _layout(file: str, rows: Iterator[Row], form: Form) -> Layout:
+def _places(file: str, rows: Iterator[Row], form: Form) -> ColumnPlaces:
     """Find the columns; a header need not have those that prediction can do without."""
     if not has_header(form):
-        return Layout.numbered(replace(form, weight=None))
+        return ColumnPlaces.numbered(replace(form, weight=None))
     for number, header in rows:
         absent = len(header) + 1
         wanted = replace(
@@ -140,11 +140,11 @@ def _layout(file: str, rows: Iterator[Row], form: Form) -> Layout:
             features=tuple(name for name in form.features if isinstance(name, int) or name in header),
         )
         try:
-            return Layout.named(wanted, header)
+            return ColumnPlaces.named(wanted, header)
         except ValueError as missing:
             found = ", ".join(map(repr, header[:20]))
             raise DataError(
                 f"{Origin(file, number)}: expected a header line with one column named {missing}, found {found}. "
                 "Add the header, or number the columns from 1."
             ) from None
-    return Layout({name: number for number, name in enumerate(form.sources)}, len(form.sources), None, ())
+    return ColumnPlaces({name: number for number, name in enumerate(form.sources)}, len(form.sources), None, ())

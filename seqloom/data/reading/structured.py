@@ -11,7 +11,7 @@ from seqloom.data.examples import (
     Blanks,
     Example,
     Origin,
-    Problem,
+    ReadingProblem,
     Report,
     abbreviated,
     bad_weight,
@@ -31,7 +31,7 @@ _JSON_NAMES = {type(None): "null", bool: "a truth value", int: "a number", float
 
 
 @dataclass(frozen=True, slots=True)
-class Keys:
+class RecordKeys:
     """Under which keys a record holds the parts of an example. sources: by name; numbers: what may be a list of them."""
 
     sources: Mapping[str, str]
@@ -48,19 +48,19 @@ class Keys:
         return list(dict.fromkeys((*self.sources.values(), self.target, *weight, *self.features)))
 
 
-_Build = Callable[[Mapping[str, object], Keys, Origin, Report], Example | None]
+_Build = Callable[[Mapping[str, object], RecordKeys, Origin, Report], Example | None]
 """How a record becomes an example: `example_of` or `source_of`."""
 
 
 class _RefusedError(Exception):
     """A record that is no example; carries the problem out of the functions that look at its parts."""
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: ReadingProblem) -> None:
         super().__init__(str(problem))
         self.problem = problem
 
 
-def example_of(record: Mapping[str, object], keys: Keys, origin: Origin, report: Report) -> Example | None:
+def example_of(record: Mapping[str, object], keys: RecordKeys, origin: Origin, report: Report) -> Example | None:
     """Build an example from named values; a value that does not fit is reported."""
     try:
         record = _with_text(record, keys)
@@ -74,7 +74,7 @@ def example_of(record: Mapping[str, object], keys: Keys, origin: Origin, report:
     return Example(sources, target, origin, weight, features)
 
 
-def source_of(record: Mapping[str, object], keys: Keys, origin: Origin, report: Report) -> Example | None:
+def source_of(record: Mapping[str, object], keys: RecordKeys, origin: Origin, report: Report) -> Example | None:
     """Build what is to be predicted from: only the sources must be there, and they may be empty or null."""
     try:
         values = {key: _value(_with_text(record, keys), key, origin) for key in keys.sources.values()}
@@ -88,7 +88,7 @@ def source_of(record: Mapping[str, object], keys: Keys, origin: Origin, report: 
     return Example(sources, target, origin, 1.0, features)
 
 
-def _with_text(record: Mapping[str, object], keys: Keys) -> Mapping[str, object]:
+def _with_text(record: Mapping[str, object], keys: RecordKeys) -> Mapping[str, object]:
     """The record with its vectors as text, if it has any."""
     if not keys.numbers:
         return record
@@ -122,7 +122,7 @@ def _value(record: Mapping[str, object], key: str, origin: Origin) -> object:
     if key not in record:
         found = ", ".join(abbreviated(name) for name in list(record)[:20]) or "none"
         text = f"expected the key {key!r}, found {found}. Add it, or say in `columns` which keys to read."
-        raise _RefusedError(Problem("missing-column", origin, text))
+        raise _RefusedError(ReadingProblem("missing-column", origin, text))
     return record[key]
 
 
@@ -130,17 +130,17 @@ def _text(value: object, key: str, origin: Origin) -> str:
     if not isinstance(value, str):
         found = f"{_JSON_NAMES.get(type(value), type(value).__name__)}, {abbreviated(value)}"
         text = f"expected a string for {key!r}, found {found}. Write it as a string."
-        raise _RefusedError(Problem("not-text", origin, text))
+        raise _RefusedError(ReadingProblem("not-text", origin, text))
     if "\0" in value:
         raise _RefusedError(nul_character(value, origin))
     if len(value) > LINE_LIMIT:
         text = f"expected at most {LINE_LIMIT:,} characters for {key!r}, found {len(value):,}. Split or shorten it."
-        raise _RefusedError(Problem("over-long-line", origin, text))
+        raise _RefusedError(ReadingProblem("over-long-line", origin, text))
     try:
         value.encode()
     except UnicodeEncodeError as error:
         text = f"expected Unicode text for {key!r}, found half of a surrogate pair at character {error.start + 1}. Remove it."
-        raise _RefusedError(Problem("bad-utf8", origin, text)) from None
+        raise _RefusedError(ReadingProblem("bad-utf8", origin, text)) from None
     return value
 
 
@@ -184,10 +184,10 @@ def json_records(file: str, report: Report) -> Iterator[tuple[Origin, dict[str, 
             yield origin, record
 
 
-def _json_keys(form: Form) -> Keys:
+def _json_keys(form: Form) -> RecordKeys:
     """Numbers mean nothing here: the keys are then the sources' names, target, weight, features."""
     sources = {name: column if isinstance(column, str) else name for name, column in form.columns.items()}
-    return Keys(
+    return RecordKeys(
         sources,
         form.target if isinstance(form.target, str) else "target",
         "weight" if isinstance(form.weight, int) else form.weight,
@@ -212,7 +212,7 @@ def _json_object(line: str, origin: Origin, report: Report) -> dict[str, object]
             return record
         found = abbreviated(line)
     text = f"expected one JSON object on the line, found {found}. Write one object a line."
-    report(Problem("malformed-record", origin, text))
+    report(ReadingProblem("malformed-record", origin, text))
     return None
 
 
@@ -230,7 +230,7 @@ def parquet_sources(file: str, form: Form, report: Report) -> Iterator[Example]:
 
 
 def _read_parquet(
-    file: str, form: Form, build: _Build, required: Callable[[Keys], list[str]], report: Report
+    file: str, form: Form, build: _Build, required: Callable[[RecordKeys], list[str]], report: Report
 ) -> Iterator[Example]:
     """Read the rows. build: makes an example of a row; required: the columns that must be there."""
     with _parquet_table(file, report) as table:
@@ -294,7 +294,7 @@ def _seekable(file: str) -> ByteStream:
     return unpacked
 
 
-def _parquet_keys(form: Form, names: list[str]) -> Keys:
+def _parquet_keys(form: Form, names: list[str]) -> RecordKeys:
     """Find the columns in the schema, by name or by number."""
 
     def name(column: int | str) -> str:
@@ -303,12 +303,12 @@ def _parquet_keys(form: Form, names: list[str]) -> Keys:
     weight = None if form.weight is None else name(form.weight)
     sources = {source: name(column) for source, column in form.columns.items()}
     features = tuple(map(name, form.features))
-    return Keys(sources, name(form.target), weight, features, _vectors(form, sources), form.empty_targets)
+    return RecordKeys(sources, name(form.target), weight, features, _vectors(form, sources), form.empty_targets)
 
 
-def _missing_columns(missing: list[str], names: list[str], origin: Origin) -> Problem:
+def _missing_columns(missing: list[str], names: list[str], origin: Origin) -> ReadingProblem:
     text = f"expected a column {' and '.join(missing)}, found {', '.join(map(repr, names[:20]))}. Name these in `columns`."
-    return Problem("missing-column", origin, text)
+    return ReadingProblem("missing-column", origin, text)
 
 
 def _parquet_records(table: Any, names: list[str], file: str, report: Report) -> Iterator[tuple[Origin, dict[str, object]]]:
@@ -319,7 +319,7 @@ def _parquet_records(table: Any, names: list[str], file: str, report: Report) ->
         except UnicodeDecodeError as error:
             rows = counted(len(batch), "row")
             text = f"expected UTF-8 in {rows} from here on, but {error}. Write the file again with valid strings."
-            report(Problem("bad-utf8", Origin(file, row), text))
+            report(ReadingProblem("bad-utf8", Origin(file, row), text))
             records = []
         yield from ((Origin(file, number), record) for number, record in enumerate(records, row))
         row += len(batch)

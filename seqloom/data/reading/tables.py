@@ -9,7 +9,7 @@ from seqloom.data.examples import (
     Blanks,
     Example,
     Origin,
-    Problem,
+    ReadingProblem,
     Report,
     abbreviated,
     bad_weight,
@@ -38,7 +38,7 @@ def read_csv(file: str, form: Form, report: Report) -> Iterator[Example]:
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class ColumnPlaces:
     """Where in a row the parts of an example stand, counted from 0. sources: by name."""
 
     sources: Mapping[str, int]
@@ -111,19 +111,19 @@ def csv_rows(file: str, lines: Iterator[Line], report: Report) -> Iterator[Row]:
             return
         except csv.Error as error:
             advice = "Check the quotes from here on: each must be closed, and one inside a cell is written twice."
-            report(Problem("malformed-record", Origin(file, first), f"expected a CSV record, but {error}. {advice}"))
+            report(ReadingProblem("malformed-record", Origin(file, first), f"expected a CSV record, but {error}. {advice}"))
         else:
             yield first, cells
 
 
 def read_table(file: str, rows: Iterator[Row], form: Form, report: Report) -> Iterator[Example]:
     """Turn rows into examples. All rows must have as many columns as the first: a stray tab would cut a text in two."""
-    layout, width = _opening(file, rows, form, report)
-    if layout is None:
+    places, width = _opening(file, rows, form, report)
+    if places is None:
         return
-    (name, source_place), *others = layout.sources.items()
-    plain = layout.weight is None and not layout.features and not others
-    target_place, least = layout.target, layout.least
+    (name, source_place), *others = places.sources.items()
+    plain = places.weight is None and not places.features and not others
+    target_place, least = places.target, places.least
     blanks = Blanks(file, report)
     for number, cells in rows:
         if len(cells) != width or width < 2:
@@ -144,38 +144,38 @@ def read_table(file: str, rows: Iterator[Row], form: Form, report: Report) -> It
             report(empty_side(name if is_empty(source) else "target", origin))
         elif plain:  # millions of pairs come this way
             yield Example({name: source}, target, origin)
-        elif example := _full_example(cells, layout, origin, report):
+        elif example := _full_example(cells, places, origin, report):
             yield example
 
 
-def _opening(file: str, rows: Iterator[Row], form: Form, report: Report) -> tuple[Layout | None, int]:
+def _opening(file: str, rows: Iterator[Row], form: Form, report: Report) -> tuple[ColumnPlaces | None, int]:
     """Find the columns, from the header if there is one, and how many a row must have (0: as many as the first)."""
     if not has_header(form):
-        return Layout.numbered(form), 0
+        return ColumnPlaces.numbered(form), 0
     for number, header in rows:
         try:
-            layout = Layout.named(form, header)
+            places = ColumnPlaces.named(form, header)
         except ValueError as missing:
             report(_missing_column(str(missing), header, Origin(file, number)))
             return None, 0
-        if layout.least > len(header):
-            report(_wrong_columns(header, 0, layout.least, Origin(file, number)))
+        if places.least > len(header):
+            report(_wrong_columns(header, 0, places.least, Origin(file, number)))
             return None, 0
-        return layout, len(header)
+        return places, len(header)
     return None, 0
 
 
-def _missing_column(missing: str, header: list[str], origin: Origin) -> Problem:
+def _missing_column(missing: str, header: list[str], origin: Origin) -> ReadingProblem:
     found = ", ".join(abbreviated(name) for name in header[:20])
     expected = f"expected a header line with one column named {missing}, found {found}."
-    return Problem("missing-column", origin, f"{expected} Use these names, or number the columns from 1.")
+    return ReadingProblem("missing-column", origin, f"{expected} Use these names, or number the columns from 1.")
 
 
-def _wrong_columns(cells: list[str], width: int, least: int, origin: Origin) -> Problem:
+def _wrong_columns(cells: list[str], width: int, least: int, origin: Origin) -> ReadingProblem:
     expected = f"expected {width} columns, as in the lines before" if width else f"expected at least {least} columns"
     advice = "Correct the line" if width else _other_separator(cells) or "Check the format and which columns are named"
     text = f"{expected}, found {len(cells)}: {abbreviated(' | '.join(cells))}. {advice}."
-    return Problem("wrong-columns", origin, text)
+    return ReadingProblem("wrong-columns", origin, text)
 
 
 def _other_separator(cells: list[str]) -> str:
@@ -189,14 +189,14 @@ def _other_separator(cells: list[str]) -> str:
     return f"It looks like {found}: put a tab in their place" if found else ""
 
 
-def _full_example(cells: list[str], layout: Layout, origin: Origin, report: Report) -> Example | None:
+def _full_example(cells: list[str], places: ColumnPlaces, origin: Origin, report: Report) -> Example | None:
     """Build an example that has several sources, a weight or features, unless a source is empty or the weight wrong."""
-    sources = layout.sources_in(cells)
+    sources = places.sources_in(cells)
     if missing := next((name for name, text in sources.items() if is_empty(text)), None):
         report(empty_side(missing, origin))
         return None
-    weight = 1.0 if layout.weight is None else weight_of(cells[layout.weight])
+    weight = 1.0 if places.weight is None else weight_of(cells[places.weight])
     if weight is None:
-        report(bad_weight(cells[layout.weight or 0], origin))
+        report(bad_weight(cells[places.weight or 0], origin))
         return None
-    return Example(sources, cells[layout.target], origin, weight, layout.features_in(cells))
+    return Example(sources, cells[places.target], origin, weight, places.features_in(cells))

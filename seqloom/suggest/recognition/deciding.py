@@ -16,8 +16,8 @@ from seqloom.errors import DataError, MissingExtraError, UsageError
 from seqloom.recipe.sections import SOURCE, TARGET, Aligned, Columns, Files, FileSource, Source, TextSource, form_of
 from seqloom.suggest.recognition.columns import Column, are_classes, look_at_column
 from seqloom.suggest.recognition.headers import header_of
-from seqloom.suggest.recognition.naming import Choice, by_names, source_names
-from seqloom.suggest.recognition.rows import Sampled, sample
+from seqloom.suggest.recognition.naming import ColumnChoice, by_names, source_names
+from seqloom.suggest.recognition.rows import TableSample, sample
 
 _PARTS = frozenset(Columns.model_fields)
 _TRIED = 20
@@ -35,7 +35,7 @@ class Recognised:
 
     sources: Mapping[str, Source]
     columns: Columns
-    sampled: Sampled | None = field(default=None, repr=False, compare=False)
+    sampled: TableSample | None = field(default=None, repr=False, compare=False)
     places: Mapping[str, int] = field(default_factory=dict, compare=False)
     said: str = field(default="", compare=False)
     classes: bool = field(default=False, compare=False)
@@ -95,7 +95,7 @@ def recognise(
     if told:
         choice = _as_told(told, columns, keyed=sampled.keyed)
     elif isinstance(files, Aligned):
-        choice = Choice(source_names(columns[:1]), columns[1], "")
+        choice = ColumnChoice(source_names(columns[:1]), columns[1], "")
     else:
         choice = _as_seen(columns, table, named=header is not None)
     found = replace(_recognised(choice, body, root), format=format)
@@ -109,7 +109,7 @@ def recognise(
     return found
 
 
-def _look(sampled: Sampled, header: Sequence[str] | None) -> list[Column]:
+def _look(sampled: TableSample, header: Sequence[str] | None) -> list[Column]:
     """What each column holds."""
     width = len(header) if header is not None else max((len(cells) for _, cells in sampled.rows), default=0)
     names: Sequence[str | None] = header or [None] * width
@@ -119,7 +119,7 @@ def _look(sampled: Sampled, header: Sequence[str] | None) -> list[Column]:
 # --- choosing -------------------------------------------------------------------------------------------------------
 
 
-def _as_told(told: Mapping[str, Any], columns: Sequence[Column], *, keyed: bool) -> Choice:
+def _as_told(told: Mapping[str, Any], columns: Sequence[Column], *, keyed: bool) -> ColumnChoice:
     """The columns that a person named. Where there is a header, numbers become names, so that it is not read as an example.
 
     keyed: numbers mean nothing, and a part without a name is the key of its own name.
@@ -132,7 +132,7 @@ def _as_told(told: Mapping[str, Any], columns: Sequence[Column], *, keyed: bool)
         own = keyed and isinstance(column, int)
         return _find(part if own else column, columns)
 
-    return Choice(
+    return ColumnChoice(
         {name: find(name, told.get(name, usual.get(name, 1))) for name in names},
         find(TARGET, told.get(TARGET, usual[TARGET])),
         "as told" if len(columns) > 2 or any(column.heading for column in columns) else "",
@@ -150,7 +150,7 @@ def _find(column: int | str, columns: Sequence[Column]) -> Column:
     return Column(place, column if isinstance(column, str) else None, "nothing", (), 0, classes=False)
 
 
-def _as_seen(columns: Sequence[Column], table: str, *, named: bool) -> Choice:
+def _as_seen(columns: Sequence[Column], table: str, *, named: bool) -> ColumnChoice:
     """The columns that a header names, or that what they hold tells."""
     if named and (choice := by_names(columns)) is not None:
         return choice
@@ -158,9 +158,9 @@ def _as_seen(columns: Sequence[Column], table: str, *, named: bool) -> Choice:
     ids = sum(column.holds == "ids" for column in columns)
     if len(columns) <= 2 and ids != 1:  # two columns of numbers are no ids of anything
         source, target = (_find(number, columns) for number in (1, 2))
-        return Choice(source_names([source]), target, "" if not named else "the first two")
+        return ColumnChoice(source_names([source]), target, "" if not named else "the first two")
     if len(content) == 2 and not named:
-        return Choice(source_names(content[:1]), content[1], "the only columns of text or files")
+        return ColumnChoice(source_names(content[:1]), content[1], "the only columns of text or files")
     raise UsageError(_question(columns, table))
 
 
@@ -195,7 +195,7 @@ def _suggestions(columns: Sequence[Column]) -> Iterator[str]:
 # --- what was chosen ------------------------------------------------------------------------------------------------
 
 
-def _recognised(choice: Choice, body: Sampled, root: str | None) -> Recognised:
+def _recognised(choice: ColumnChoice, body: TableSample, root: str | None) -> Recognised:
     names = list(choice.sources)
     lone = names == [SOURCE]
     kinds: dict[str, Source] = {}
@@ -226,7 +226,7 @@ def _holds_classes(found: Recognised) -> bool:
     return 2 * len(set(targets)) <= len(sources)
 
 
-def _sentence(choice: Choice, body: Sampled, *, classes: bool) -> str:
+def _sentence(choice: ColumnChoice, body: TableSample, *, classes: bool) -> str:
     """Which columns were taken and why; nothing of two columns that could not be anything else."""
     taken = {**choice.sources, TARGET: choice.target}
     few = f" with {choice.target.distinct} classes" if classes else ""

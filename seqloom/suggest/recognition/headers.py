@@ -7,17 +7,17 @@ from itertools import chain
 
 from seqloom.data.reading.headings import looks_like_a_name, role_of
 from seqloom.suggest.recognition.columns import Column, ending_of, file_endings, look_at_column
-from seqloom.suggest.recognition.rows import Sampled
+from seqloom.suggest.recognition.rows import TableSample
 
 _ENOUGH_BELOW = 5
 """So many lines must stand below for a difference to mean anything."""
 
 
-def header_of(sampled: Sampled) -> tuple[str, ...] | None:
+def header_of(sampled: TableSample) -> tuple[str, ...] | None:
     """The first line if it names the columns."""
     if not sampled.rows:
         return None
-    first, below = sampled.rows[0].cells, Sampled(sampled.rows[1:], sampled.count - 1)
+    first, below = sampled.rows[0].cells, TableSample(sampled.rows[1:], sampled.count - 1)
     cells = [cell.strip() for cell in first]
     if len(cells) < 2 or len(set(cells)) < len(cells) or not all(cells[1:]):
         return None

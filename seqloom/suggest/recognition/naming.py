@@ -12,7 +12,7 @@ from seqloom.suggest.recognition.columns import Column
 
 
 @dataclass(frozen=True)
-class Choice:
+class ColumnChoice:
     """The columns that were chosen, and why; no reason where there was no choice."""
 
     sources: Mapping[str, Column]
@@ -22,7 +22,7 @@ class Choice:
     features: Sequence[Column] = field(default_factory=tuple)
 
 
-def by_names(columns: Sequence[Column]) -> Choice | None:
+def by_names(columns: Sequence[Column]) -> ColumnChoice | None:
     """The columns that their names tell; None if they leave it open."""
     roles = {column.place: role_of(column.heading or "") for column in columns}
     useful = [column for column in columns if roles[column.place] != "aside" and column.holds != "nothing"]
@@ -33,7 +33,7 @@ def by_names(columns: Sequence[Column]) -> Choice | None:
     sources = _sources([column for column in useful if column is not target], roles)
     if not sources:
         return None
-    return Choice(source_names(sources), target, "by the names of the columns")
+    return ColumnChoice(source_names(sources), target, "by the names of the columns")
 
 
 def _left_for_target(useful: Sequence[Column], roles: Mapping[int, str | None]) -> Column | None:

@@ -28,7 +28,7 @@ class Row(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Sampled:
+class TableSample:
     """Some rows of a table, the first among them, in their order; and how many there are in all.
 
     names: the keys of records, which say what each cell is; None for lines, of which the first may say it. keyed: columns have
@@ -40,17 +40,17 @@ class Sampled:
     names: tuple[str, ...] | None = None
     keyed: bool = False
 
-    def below(self, header: Sequence[str]) -> "Sampled":
+    def below(self, header: Sequence[str]) -> "TableSample":
         """The rows without the header line, which every file has, and with the names that it gives."""
         left = [row for row in self.rows if list(row.cells) != list(header)]
-        return Sampled(left, self.count - (len(self.rows) - len(left)), tuple(header))
+        return TableSample(left, self.count - (len(self.rows) - len(left)), tuple(header))
 
     def column(self, place: int) -> list[str]:
         """What stands in a column, counted from 0, where anything does."""
         return [cells[place] for _, cells in self.rows if place < len(cells) and not is_empty(cells[place])]
 
 
-def sample(files: Files, report: Report, format: Format = "auto") -> Sampled | None:
+def sample(files: Files, report: Report, format: Format = "auto") -> TableSample | None:
     """Read all files once and keep some rows. None for pipes, which cannot be read again. format: if a person said it."""
     names = _names(files)
     for name in names:
@@ -58,14 +58,14 @@ def sample(files: Files, report: Report, format: Format = "auto") -> Sampled | N
     if not all(Path(name).is_file() for name in names):
         return None
     if isinstance(files, Aligned):
-        return Sampled(*spread_over(_aligned_rows(files, report)))
+        return TableSample(*spread_over(_aligned_rows(files, report)))
     kinds = {name: format_of(name, format) for name in names}
     if not {"jsonl", "parquet"} & {*kinds.values()}:
-        return Sampled(*spread_over(chain.from_iterable(_table_rows(*one, report) for one in kinds.items())))
+        return TableSample(*spread_over(chain.from_iterable(_table_rows(*one, report) for one in kinds.items())))
     records, count = spread_over(chain.from_iterable(_records(*one, report) for one in kinds.items()))
     keys = tuple(dict.fromkeys(key for _, record in records for key in record))
     rows = [Row(origin, [_cell(record.get(key)) for key in keys]) for origin, record in records]
-    return Sampled(rows, count, keys, keyed={*kinds.values()} == {"jsonl"})
+    return TableSample(rows, count, keys, keyed={*kinds.values()} == {"jsonl"})
 
 
 def spread_over(items: Iterable[_Item]) -> tuple[list[_Item], int]:
