@@ -3,13 +3,14 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from seqloom.data.arrays import Padded
 from seqloom.data.examples import Example, Origin, ProblemCode
+from seqloom.data.media.catalogue import Catalogue
 from seqloom.data.media.files import Media
 from seqloom.data.media.store import StoredFrontend
 from seqloom.recipe.sections import SourceSection
@@ -28,25 +29,17 @@ Renderer = Callable[[], npt.NDArray[np.uint8]]
 Section = TypeVar("Section", bound=SourceSection)
 
 
-class Rows(Protocol):
-    """Makes numbers of the cells of a table, to be kept in prepared data: a row for each example."""
+@dataclass(frozen=True)
+class Rows:
+    """How cells of a table become numbers that are kept in prepared data: `row` makes those of a cell, given with its place.
 
-    @property
-    def kind(self) -> np.dtype[Any]:
-        """Of the numbers."""
-        ...
+    kind: of the numbers. width: how many a row has; None if it is one number and no row. files: where cells name some.
+    """
 
-    @property
-    def width(self) -> int | None:
-        """How many numbers a row has; None if it is one number and no row."""
-        ...
-
-    def row(self, text: str, origin: Origin) -> npt.NDArray[Any] | int:
-        """The numbers of a cell."""
-        ...
-
-    def finish(self) -> None:
-        """All cells were there: raise `DataError` if some are no good."""
+    kind: type[np.generic]
+    width: int | None
+    row: Callable[[str, Origin], npt.NDArray[Any] | int]
+    files: Catalogue | None = None
 
 
 @dataclass(frozen=True)
@@ -57,6 +50,13 @@ class ReadSource:
     text: str
     encoded: "Encoded | None" = None
     media: Media | None = None
+
+    @property
+    def symbols(self) -> "Encoded":
+        """Of a source that is no file."""
+        if self.encoded is None:
+            raise TypeError(f"{self.text} is a file")
+        return self.encoded
 
 
 @dataclass(frozen=True)
@@ -76,23 +76,26 @@ class ModelSide:
 
 
 class SourceReader(ABC):
-    """Reads one source of examples for prediction, as models of one recipe read it."""
+    """Reads one source of examples for prediction, as models of one recipe do: symbols or numbers, unless a kind differs."""
+
+    def __init__(self, side: ModelSide) -> None:
+        self._side = side
 
     @abstractmethod
     def read(self, example: Example, text: str, *, blank: bool) -> ReadSource:
         """Read a source. blank: all sources are, so that no model is asked. Raises `DataError` without its place."""
 
-    @abstractmethod
     def batch(self, sources: Sequence[ReadSource]) -> Padded:
         """The source of several examples, padded. Here files are opened."""
+        return Padded.of([one.symbols.ids for one in sources])
 
-    @abstractmethod
     def alignment(self, source: ReadSource, weights: FloatArray) -> Alignment:
         """Where a model looked, weights [H, T, S]."""
+        return Alignment(weights, source.symbols.symbols, source.symbols.spans, self._side.layout)
 
-    @abstractmethod
     def positions(self, source: ReadSource) -> int:
         """At how many positions a model can look."""
+        return len(source.symbols.ids)
 
     def renderer(self, source: ReadSource) -> Renderer | None:  # noqa: ARG002 (most kinds are shown as they are written)
         """How the source is drawn; None if it is shown as it is written."""

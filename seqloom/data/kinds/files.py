@@ -4,9 +4,11 @@ from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, TypeVar
 
+import numpy as np
+
 from seqloom.data.arrays import Padded
 from seqloom.data.examples import Example, Origin
-from seqloom.data.kinds.contract import InputSize, ModelSide, ReadSource, Renderer, SourceKind, SourceReader
+from seqloom.data.kinds.contract import InputSize, ModelSide, ReadSource, Renderer, Rows, SourceKind, SourceReader
 from seqloom.data.media.catalogue import Catalogue
 from seqloom.data.media.files import Frontend, Media, MediaFinder
 from seqloom.data.media.store import StoredFrontend
@@ -64,9 +66,10 @@ class FileKind(SourceKind[File]):
     def frontend(self, threads: int = 1) -> Frontend:
         """What makes rows of files, so many at once."""
 
-    def rows(self) -> Catalogue:
+    def rows(self) -> Rows:
         """A number for each content."""
-        return Catalogue(self.find, self.trouble_in)
+        files = Catalogue(self.find, self.trouble_in)
+        return Rows(np.uint32, None, files.number, files)
 
     def input_size(self, vocabulary_size: int) -> InputSize:  # noqa: ARG002 (there is none)
         """The shape of a row; of a row of numbers, how many there are."""
@@ -91,7 +94,8 @@ class FileKind(SourceKind[File]):
 
 class _FileReader(SourceReader):
     def __init__(self, kind: FileKind[Any], side: ModelSide, frontend: StoredFrontend) -> None:
-        self._kind, self._side, self._frontend = kind, side, frontend
+        super().__init__(side)
+        self._kind, self._frontend = kind, frontend
 
     def read(self, example: Example, text: str, *, blank: bool) -> ReadSource:
         return ReadSource(example, text, media=None if blank else self._kind.find(text, example.origin))
@@ -104,7 +108,7 @@ class _FileReader(SourceReader):
             return Padded.of(list(self._frontend.arrays(files)))
         except DataError:
             raise_first_problem(
-                self._frontend, [(media, one.example.origin) for one, media in zip(sources, files, strict=True)]
+                self._frontend.frontend, [(media, one.example.origin) for one, media in zip(sources, files, strict=True)]
             )
             raise
 

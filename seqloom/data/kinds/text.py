@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from seqloom.data.arrays import Padded
 from seqloom.data.examples import Example
 from seqloom.data.kinds.contract import InputSize, ModelSide, ReadSource, Rows, SourceKind, SourceReader
 from seqloom.errors import DataError
@@ -44,34 +43,22 @@ class _TextReader(SourceReader):
     def __init__(self, side: ModelSide) -> None:
         if side.vocabulary is None:
             raise TypeError("text needs a vocabulary")
-        self._vocabulary, self._side, self._limit = side.vocabulary, side, Limit(side.longest)
+        super().__init__(side)
+        self._vocabulary, self._limit = side.vocabulary, Limit(side.longest)
 
     def read(self, example: Example, text: str, *, blank: bool) -> ReadSource:  # noqa: ARG002 (no text is a text, too)
         encoded = self._limit.encoded(self._vocabulary, text, example.features if self._side.features else ())
         return ReadSource(example, text, self._vocabulary.told_apart(encoded, text) if self._side.tell_apart else encoded)
 
-    def batch(self, sources: Sequence[ReadSource]) -> Padded:
-        return Padded.of([encoded_of(one).ids for one in sources])
-
-    def positions(self, source: ReadSource) -> int:
-        return len(encoded_of(source).ids)
-
     def alignment(self, source: ReadSource, weights: FloatArray) -> Alignment:
         """What the vocabulary does not have is shown as it stands in the text: every `<unknown>` looks alike."""
-        encoded = encoded_of(source)
+        encoded = source.symbols
         outside = (encoded.ids == UNKNOWN) | (encoded.ids >= self._vocabulary.size)
         unknown = tuple(int(one) for one in np.flatnonzero(outside) if encoded.spans[one][0] < encoded.spans[one][1])
         symbols = list(encoded.symbols)
         for one in unknown:
             symbols[one] = source.text[slice(*encoded.spans[one])]
         return Alignment(weights, tuple(symbols), encoded.spans, self._side.layout, unknown)
-
-
-def encoded_of(source: ReadSource) -> "Encoded":
-    """The symbols or numbers of a source that is no file."""
-    if source.encoded is None:
-        raise TypeError(f"{source.text} is a file")
-    return source.encoded
 
 
 @dataclass(frozen=True)

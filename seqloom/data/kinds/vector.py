@@ -5,18 +5,14 @@ It is checked as soon as it is read, where file and line are known, and becomes 
 """
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from seqloom.data.arrays import Padded
-from seqloom.data.examples import Example, Origin, abbreviated
+from seqloom.data.examples import Example, abbreviated
 from seqloom.data.kinds.contract import InputSize, ModelSide, ReadSource, Rows, SourceKind, SourceReader
-from seqloom.data.kinds.text import encoded_of
 from seqloom.errors import DataError
 from seqloom.recipe.sections import VectorSource
-from seqloom.results.predictions import Alignment, FloatArray
 
 
 class VectorKind(SourceKind[VectorSource]):
@@ -35,7 +31,7 @@ class VectorKind(SourceKind[VectorSource]):
 
     def rows(self) -> Rows:
         """The numbers themselves."""
-        return _Numbers(self.section.size)
+        return Rows(np.float32, self.section.size, lambda cell, _: parse_vector(cell, self.section.size))
 
     def input_size(self, vocabulary_size: int) -> InputSize:  # noqa: ARG002 (there is none)
         """How many numbers there are."""
@@ -46,22 +42,10 @@ class VectorKind(SourceKind[VectorSource]):
         return _VectorReader(self.section.size, side)
 
 
-class _Numbers:
-    kind: np.dtype[Any] = np.dtype(np.float32)
-
-    def __init__(self, size: int) -> None:
-        self.width = size
-
-    def row(self, text: str, origin: Origin) -> npt.NDArray[np.float32]:  # noqa: ARG002 (it was checked where it was read)
-        return parse_vector(text, self.width)
-
-    def finish(self) -> None:
-        pass
-
-
 class _VectorReader(SourceReader):
     def __init__(self, size: int, side: ModelSide) -> None:
-        self._size, self._side = size, side
+        super().__init__(side)
+        self._size = size
 
     def read(self, example: Example, text: str, *, blank: bool) -> ReadSource:
         from seqloom.data.vocabulary import Encoded
@@ -71,15 +55,6 @@ class _VectorReader(SourceReader):
         except ValueError as problem:
             raise DataError(f"{problem}. Give as many numbers as the recipe's `data.sources` says") from problem
         return ReadSource(example, text, Encoded(vector[None], ("vector",), ((0, len(text)),)))
-
-    def batch(self, sources: Sequence[ReadSource]) -> Padded:
-        return Padded.of([encoded_of(one).ids for one in sources])
-
-    def positions(self, source: ReadSource) -> int:  # noqa: ARG002 (every vector is one)
-        return 1
-
-    def alignment(self, source: ReadSource, weights: FloatArray) -> Alignment:
-        return Alignment(weights, encoded_of(source).symbols, encoded_of(source).spans, self._side.layout)
 
 
 def parse_vector(text: str, size: int) -> npt.NDArray[np.float32]:

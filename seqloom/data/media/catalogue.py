@@ -3,9 +3,6 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
-
-import numpy as np
 
 from seqloom.data.examples import Origin
 from seqloom.data.media.files import Media
@@ -27,9 +24,6 @@ class NamedFile:
 class Catalogue:
     """All files that a source names. find: gives the file of a name; trouble: what its header tells."""
 
-    kind: np.dtype[Any] = np.dtype(np.uint32)
-    width: int | None = None
-
     def __init__(self, find: Callable[[str, Origin], Media], trouble: Callable[[Media], str | None]) -> None:
         self._find, self._trouble = find, trouble
         self._contents: dict[str, int] = {}
@@ -42,14 +36,14 @@ class Catalogue:
         """The hashes of the distinct contents, in the order of their numbers."""
         return list(self._contents)
 
-    def row(self, text: str, origin: Origin) -> int:
+    def number(self, text: str, origin: Origin) -> int:
         """The number of the content of the file that a cell names."""
         key = (str(Path(origin.file).parent), text)
         if key not in self._numbers:
-            self._numbers[key] = self._number(text, origin)
+            self._numbers[key] = self._looked_up(text, origin)
         return self._numbers[key]
 
-    def _number(self, name: str, origin: Origin) -> int:
+    def _looked_up(self, name: str, origin: Origin) -> int:
         """A file with something wrong is remembered, and its number means nothing."""
         try:
             media = self._find(name, origin)

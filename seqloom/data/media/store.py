@@ -175,11 +175,6 @@ class StoredFrontend:
         """That of the frontend itself."""
         return self.frontend.key
 
-    @property
-    def row(self) -> tuple[int, ...]:
-        """That of the frontend itself."""
-        return self.frontend.row
-
     def arrays(self, files: Sequence[Media]) -> Iterator[npt.NDArray[Any]]:
         """The rows of each file; those that the store lacks are computed, and not kept."""
         contents = [self._content(media) for media in files]

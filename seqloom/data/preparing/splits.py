@@ -118,7 +118,9 @@ class SplitWriter:
             name: _SideWriter(folder / f"{name}.ids", smallest(vocabulary.size + beyond))
             for name, vocabulary in vocabularies.items()
         }
-        self._sides |= {name: _SideWriter(folder / f"{name}.ids", side.kind, side.width) for name, side in rows.items()}
+        self._sides |= {
+            name: _SideWriter(folder / f"{name}.ids", np.dtype(side.kind), side.width) for name, side in rows.items()
+        }
         self._files: Mapping[str, int] = {}
         self._weights = [np.zeros(0, dtype=np.float32)]
         self._places = [np.zeros((0, 2), dtype=np.int64)]

@@ -155,13 +155,14 @@ class SpooledRows:
 
     def end_volume(self) -> None:
         """All rows are there."""
-        self.rows.finish()
+        if self.rows.files is not None:
+            self.rows.files.finish()
 
     def encode(self, extent: Extent) -> Sequences:
         """A chunk's numbers, one position for each example."""
         self._stream.seek(extent.start)
-        count = extent.texts * (self.rows.width or 1)
-        numbers = np.frombuffer(self._stream.read(count * self.rows.kind.itemsize), dtype=self.rows.kind)
+        kind = np.dtype(self.rows.kind)
+        numbers = np.frombuffer(self._stream.read(extent.texts * (self.rows.width or 1) * kind.itemsize), dtype=kind)
         shaped = numbers if self.rows.width is None else numbers.reshape(-1, self.rows.width)
         return Sequences(shaped, np.ones(extent.texts, dtype=np.int64))
 
@@ -280,7 +281,7 @@ class Spool:
     @property
     def catalogues(self) -> dict[str, Catalogue]:
         """The files of the sides that name some."""
-        return {name: rows for name, rows in self.rows.items() if isinstance(rows, Catalogue)}
+        return {name: rows.files for name, rows in self.rows.items() if rows.files is not None}
 
     def _columns(self) -> Iterator[tuple[SplitName, _Columns]]:
         """The examples in chunks of one split each."""
