@@ -24,9 +24,9 @@ class DrawnPrediction(Prediction):
         What is in a built-in scene is known, so that views can outline what a word names.
         """
         pictures = {}
-        for name, look in self.renderers.items():
+        for name, render in self.renderers.items():
             with suppress(DataError):
-                pixels = look()
+                pixels = render()
                 pictures[name] = Picture(pixels, named_boxes(self.sources[name], *pixels.shape[:2]))
         return Exhibit(self, pictures, label)
 
