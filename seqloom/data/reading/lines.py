@@ -49,14 +49,17 @@ def require_file(file: str) -> None:
         )
 
 
-def open_bytes(file: str) -> io.BufferedIOBase:
-    """Open a file or a pipe for reading bytes; what ends in .gz is decompressed on the way."""
+def open_bytes(file: str, *, in_order: bool = False) -> io.BufferedIOBase:
+    """Open a file or a pipe for reading bytes; what ends in .gz is decompressed on the way.
+
+    in_order: from its beginning to its end, so that the hash of a file is known then.
+    """
     require_file(file)
     try:
         stream = open_stream(file)
     except OSError as error:
         raise DataError(f"{file}: {error.strerror}. Name a file with text.") from error
-    if stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
+    if in_order and stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
         stream = hashed(stream)
     if not file.endswith(".gz"):
         return stream
@@ -67,7 +70,7 @@ def open_bytes(file: str) -> io.BufferedIOBase:
 
 def read_lines(file: str, report: Report) -> Iterator[Line]:
     """Read a file's lines one after the other. Accepts a byte order mark and CRLF, and only UTF-8 without NULs."""
-    with open_bytes(file) as stream:
+    with open_bytes(file, in_order=True) as stream:
         yield from lines_of(stream, file, report)
 
 
