@@ -313,7 +313,7 @@ def test_files_that_do_not_belong_together_are_refused(tmp_path: Path, empty_cac
     path = written(tmp_path / "a.tsv", pairs(50))
     prepare(corpus_of(path))
     np.save(only_folder(empty_cache) / "train" / "weights.npy", np.ones(3, dtype=np.float32))
-    with pytest.raises(DataError, match="do not hold equally many examples"):
+    with pytest.raises(DataError, match=r"weights\.npy is not as it was written"):
         prepare(corpus_of(path))
 
 
