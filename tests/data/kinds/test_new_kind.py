@@ -17,7 +17,9 @@ from seqloom.data.doctor.file_checks import file_checks
 from seqloom.data.kinds.files import FileKind
 from seqloom.data.media.files import Media, MediaError
 from seqloom.models import encoder_decoder
+from seqloom.models.encoders.contract import Encoder
 from seqloom.models.memory import Memory
+from seqloom.models.operations import Multiplications
 from seqloom.prediction.predictor import Predictor
 from seqloom.recipe.sections import Data, DenseEncoder, FileSource, ImageSource, Recipe, TextSource, VectorSource
 from seqloom.recipe.sections import recipe as rules
@@ -64,7 +66,7 @@ class RowsKind(FileKind[RowsSource]):
         return {"kind": "rows"}, {"kind": "dense", "size": width}
 
 
-class RowsEncoder(nn.Module):
+class RowsEncoder(Encoder):
     """The encoder: neighbours are joined, and a layer looks at each pair."""
 
     def __init__(self, section: DenseEncoder, size: int) -> None:
@@ -79,6 +81,10 @@ class RowsEncoder(nn.Module):
         states = torch.tanh(self.look(whole.reshape(len(whole), -1, STRIDE * whole.shape[2]))) * mask[..., None]
         summary = states.sum(dim=1) / mask.sum(dim=1, keepdim=True).clamp(min=1)
         return Memory(states, mask, summary, ((summary,),))
+
+    @property
+    def multiplications(self) -> Multiplications:
+        return Multiplications(source=self.look.weight.numel() // STRIDE)
 
 
 @pytest.fixture
