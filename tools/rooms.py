@@ -83,7 +83,8 @@ class House:
             return (module, *longest)
 
         chains = [chain(module) for module in sorted(self.sources)]
-        return list(max(chains, key=len))
+        longest = max(chains, key=len)
+        return list(longest)
 
 
 def _dotted(path: Path) -> str:

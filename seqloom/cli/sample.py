@@ -13,7 +13,7 @@ from seqloom.system.terminals import for_output
 if TYPE_CHECKING:
     from seqloom.prediction.language_model import LanguageModel
     from seqloom.recipe.sections import Beam, Sample
-    from seqloom.results.language import Sampled
+    from seqloom.results.language import GeneratedText
 
 
 def sample(
@@ -108,7 +108,7 @@ def _print_as_written(model: "LanguageModel", prompt: str, search: "Sample", len
     sys.stdout.write(f"{CUT_OFF if pieces == length and not model.running else ''}\n")
 
 
-def _print_texts(texts: "Sequence[Sampled]", *, several_lines: bool, json: bool) -> None:
+def _print_texts(texts: "Sequence[GeneratedText]", *, several_lines: bool, json: bool) -> None:
     for number, one in enumerate(texts, start=1):
         if json:
             print_json(one.as_json())
@@ -118,7 +118,7 @@ def _print_texts(texts: "Sequence[Sampled]", *, several_lines: bool, json: bool)
         sys.stdout.write(for_output(one.text) + ("" if one.finished or several_lines else CUT_OFF) + "\n")
 
 
-def _print_completions(texts: "Sequence[Sampled]", *, json: bool) -> None:
+def _print_completions(texts: "Sequence[GeneratedText]", *, json: bool) -> None:
     for one in texts:
         if json:
             print_json(one.as_json())

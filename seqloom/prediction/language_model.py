@@ -26,10 +26,10 @@ from seqloom.recipe.sections import TARGET, Beam, Sample, Search, SearchSection
 from seqloom.results.language import (
     Activations,
     FloatArray,
+    GeneratedText,
     IntArray,
     Line,
     Reading,
-    Sampled,
     ScoredText,
     Studied,
     Unit,
@@ -237,7 +237,7 @@ class LanguageModel:
         search: Sample | None = None,
         length: int = LENGTH,
         progress: Advance = lambda count: None,
-    ) -> list[Sampled]:
+    ) -> list[GeneratedText]:
         """So many random texts that begin with the prompt. A text depends on the search's seed and its own number alone.
 
         length: of what is written after the prompt, in symbols. Running text has just that length; a line may end before.
@@ -245,13 +245,13 @@ class LanguageModel:
         """
         section = (search or Sample()).model_copy(update={"count": 1})
         given = self._given(prompt)
-        found: list[Sampled] = []
+        found: list[GeneratedText] = []
         for start in range(0, count, _SAMPLED_TOGETHER):
             keys = np.arange(start, min(count, start + _SAMPLED_TOGETHER))
             writing = self._writing(given, section, keys, length)
             for tokens in writing.steps():
                 progress(tokens.size)
-            found += [self._sampled(given, writing.ids(one[0].tokens), one[0]) for one in writing.hypotheses]
+            found += [self._generated(given, writing.ids(one[0].tokens), one[0]) for one in writing.hypotheses]
         return found
 
     def stream(self, *, prompt: str = "", search: Sample | None = None, length: int = LENGTH) -> Iterator[str]:
@@ -265,7 +265,7 @@ class LanguageModel:
             if self.running or tokens[0, 0] != END:
                 yield speller.add(int(tokens[0, 0]))
 
-    def complete(self, prompt: str = "", *, search: Beam | None = None, length: int = LENGTH) -> list[Sampled]:
+    def complete(self, prompt: str = "", *, search: Beam | None = None, length: int = LENGTH) -> list[GeneratedText]:
         """The most probable ways to end the line that the prompt begins, best first: as many as the beam is wide.
 
         Only if fewer than that end within `length` symbols do others follow; they are not `finished`.
@@ -274,7 +274,7 @@ class LanguageModel:
         section = search or Beam(length_power=0.0)
         stepper, state, request = self._start(given, section, np.zeros(1, dtype=np.int64), length)
         [found] = to_the_end(endings(stepper, state, section, request))
-        return [self._sampled(given, one.tokens, one) for one in found]
+        return [self._generated(given, one.tokens, one) for one in found]
 
     def _given(self, prompt: str) -> Prompt:
         """Read the prompt."""
@@ -313,11 +313,11 @@ class LanguageModel:
         named = map(self.vocabulary.find, section.forbid)
         return np.asarray([*named, *self.vocabulary.feature_ids, UNKNOWN], dtype=np.int64)
 
-    def _sampled(self, given: Prompt, ids: IntArray, hypothesis: Hypothesis) -> Sampled:
+    def _generated(self, given: Prompt, ids: IntArray, hypothesis: Hypothesis) -> GeneratedText:
         whole = np.concatenate([given.ids, ids])
         text = self._spell(whole[:-1] if hypothesis.finished else whole)
         log_probs = (*given.log_probs.tolist(), *hypothesis.log_probs.tolist())
-        return Sampled(text, self.vocabulary.symbols(whole), log_probs, len(given.ids), hypothesis.finished)
+        return GeneratedText(text, self.vocabulary.symbols(whole), log_probs, len(given.ids), hypothesis.finished)
 
 
 # --- what was found --------------------------------------------------------------------------------------------------

@@ -69,7 +69,7 @@ OTHER_WORDS = {
 
 
 @dataclass(frozen=True)
-class Problem:
+class RecipeProblem:
     """One thing that is wrong, and where."""
 
     place: Place
@@ -87,7 +87,7 @@ class _Spot:
     around_slot: Slot
 
 
-def problems_of(data: Any, error: ValidationError) -> list[Problem]:
+def problems_of(data: Any, error: ValidationError) -> list[RecipeProblem]:
     """Explain all that made pydantic refuse the data, in the order of the data; what sections say themselves comes last."""
     details = error.errors(include_url=False)
     found = [problem for item in details if item["type"] != "value_error" for problem in _explained(item, data)]
@@ -103,7 +103,7 @@ def problems_of(data: Any, error: ValidationError) -> list[Problem]:
     return list(dict.fromkeys([*found, *checks]))
 
 
-def _explained(item: ErrorDetails, data: object) -> Iterator[Problem]:
+def _explained(item: ErrorDetails, data: object) -> Iterator[RecipeProblem]:
     spot = _follow(item["loc"], _Spot((), data, ROOT, {}, ROOT))
     if spot is None:
         return
@@ -112,7 +112,7 @@ def _explained(item: ErrorDetails, data: object) -> Iterator[Problem]:
             yield unknown_key(spot)
         case "missing" if spot.value is None:
             if not _is_misspelt(spot):
-                yield Problem(spot.place, f"this key is missing; expected {expected(spot.slot)}.")
+                yield RecipeProblem(spot.place, f"this key is missing; expected {expected(spot.slot)}.")
         case "union_tag_invalid" | "union_tag_not_found" if isinstance(spot.value, dict):
             kinds = slot_of(Literal[tuple(spot.slot.kinds)])
             yield wrong_value(spot.value.get("kind"), kinds, (*spot.place, "kind"))
@@ -126,13 +126,13 @@ def _is_misspelt(spot: _Spot) -> bool:
     return nearest(str(spot.place[-1]), strangers, likeness=0.7) is not None
 
 
-def _of_validator(item: ErrorDetails, data: object) -> Problem:
+def _of_validator(item: ErrorDetails, data: object) -> RecipeProblem:
     """Report what a section's own check says; a check of the whole recipe begins with the place it means."""
     spot, text = _follow(item["loc"], _Spot((), data, ROOT, {}, ROOT)), str(item["ctx"]["error"])
     start, colon, rest = text.partition(": ")
     if spot is None or (not spot.place and colon and is_place(start)):
-        return Problem(tuple(start.split(".")), sentence(rest))
-    return Problem(spot.place, sentence(text))
+        return RecipeProblem(tuple(start.split(".")), sentence(rest))
+    return RecipeProblem(spot.place, sentence(text))
 
 
 def _follow(loc: Place, spot: _Spot) -> _Spot | None:
@@ -261,9 +261,9 @@ def sentence(*parts: str) -> str:
     return " ".join(part if part.endswith((".", "?", "!")) else f"{part}." for part in parts if part)
 
 
-def wrong_value(value: object, slot: Slot, place: Place) -> Problem:
+def wrong_value(value: object, slot: Slot, place: Place) -> RecipeProblem:
     """Say what was expected, what came, and what was probably meant."""
-    return Problem(place, sentence(f"expected {expected(slot)}; got {described(value)}", _remedy(value, slot)))
+    return RecipeProblem(place, sentence(f"expected {expected(slot)}; got {described(value)}", _remedy(value, slot)))
 
 
 def _remedy(value: object, slot: Slot) -> str:
@@ -292,13 +292,15 @@ def _remedy_for_text(value: str, slot: Slot) -> str:
     return f"Did you mean {near!r}?" if near else ""
 
 
-def unknown_key(spot: _Spot) -> Problem:
+def unknown_key(spot: _Spot) -> RecipeProblem:
     """Say that a key is not known, what was probably meant, and which keys are known there."""
     slot, key, place = spot.around_slot, str(spot.place[-1]), spot.place[:-1]
     section = slot.chosen(spot.around) or Recipe
     of_kind = f" for kind {kind_of(section)}" if slot.kinds else ""
     remedy = _other_kinds(key, slot) or _near_key(key, section, place)
-    return Problem((*place, key), sentence(f"unknown key{of_kind}", remedy, f"Known keys here: {listed(slots_of(section))}"))
+    return RecipeProblem(
+        (*place, key), sentence(f"unknown key{of_kind}", remedy, f"Known keys here: {listed(slots_of(section))}")
+    )
 
 
 def _other_kinds(key: str, slot: Slot) -> str:
@@ -354,7 +356,7 @@ class Origins:
         return line or 0, "".join(f"{part}: " for part in filter(None, [":".join(start), path]))
 
 
-def report(problems: Iterable[Problem], origins: Origins) -> str:
+def report(problems: Iterable[RecipeProblem], origins: Origins) -> str:
     """Write one line for each problem, in the order of the file, with a headline if there are several."""
     placed = sorted(((*origins.of(problem.place), problem.text) for problem in problems), key=lambda item: item[0])
     lines = list(dict.fromkeys(start + text for _, start, text in placed))

@@ -217,7 +217,7 @@ class Activations:
 
 
 @dataclass(frozen=True)
-class Sampled:
+class GeneratedText:
     """A text that a language model wrote, perhaps from a given beginning on.
 
     symbols and log_probs: of the whole text; the first `given` of them are the prompt's. finished: it ended with `end`.
