@@ -4,15 +4,14 @@ A step has two parts: what the inputs alone contribute, `project`, which can be 
 needs the previous state, `step`. Inputs come in parts, [e; c] say, each with a matrix of its own: U [e; c] = U_e e + U_c c.
 The products of a step are handed to it, because dropout on weights must leave out the same at all steps of a sequence.
 
-A new kind is a class with `from_state` and `step` (and `num_leaves`, if its state has more than one vector), a word in `cell`
-of `recipe.sections.Recurrence`, and an arm in `cell_kind`. Prediction lays out its matrices, and operations are counted from
-them, without being told.
+A new kind is a class that names its layers and has a `step`, a word in `cell` of `recipe.sections.Recurrence`, and an arm in
+`cell_kind`. Prediction lays out its matrices, and operations are counted from them, without being told.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import assert_never
+from typing import ClassVar, assert_never
 
 import torch
 from torch import Tensor, nn
@@ -33,22 +32,32 @@ StateProducts = tuple[Callable[[Tensor], Tensor], ...]
 
 
 class Cell(nn.Module, ABC):
-    """One layer's step. part_sizes: widths of the input's parts. gates: how many vectors of width `size` a step computes.
+    """One layer's step. part_sizes: widths of the input's parts.
 
     weight_dropout: the share of the matrices from state to gates that is left out in training.
     """
 
-    num_leaves = 1
+    num_leaves: ClassVar[int] = 1
+    """How many vectors a state has."""
+    num_gates: ClassVar[int]
+    """How many vectors as wide as the state a step computes from its inputs, candidates included."""
+    state_layers: ClassVar[Mapping[str, int]]
+    """The layers from state to gates, by name: how many gates each computes. Prediction puts products in their place."""
+    state_bias: ClassVar[bool] = False
+    """Whether these have a bias, too."""
 
     def __init__(
-        self, part_sizes: Sequence[int], size: int, *, gates: int, activation: Activation, weight_dropout: float = 0.0
+        self, part_sizes: Sequence[int], size: int, *, activation: Activation = torch.tanh, weight_dropout: float = 0.0
     ) -> None:
         super().__init__()
-        self.weight_dropout = weight_dropout
-        self.size = size
-        self.activation = activation
+        self.size, self.activation, self.weight_dropout = size, activation, weight_dropout
         # One bias is enough: the first part carries it.
-        self.inputs = nn.ModuleList(Linear(part, gates * size, bias=index == 0) for index, part in enumerate(part_sizes))
+        widths = enumerate(part_sizes)
+        self.inputs = nn.ModuleList(Linear(part, self.num_gates * size, bias=index == 0) for index, part in widths)
+        for name, gates in self.state_layers.items():
+            layer = Linear(size, gates * size, bias=self.state_bias)
+            start_recurrent(layer.weight)
+            self.add_module(name, layer)
 
     @property
     def first_input(self) -> Linear:
@@ -70,9 +79,9 @@ class Cell(nn.Module, ABC):
         return projected
 
     @property
-    @abstractmethod
     def from_state(self) -> tuple[Linear, ...]:
-        """The layers from state to gates. Prediction puts products in their place."""
+        """The layers from state to gates."""
+        return tuple(getattr(self, name) for name in self.state_layers)
 
     @property
     def products(self) -> StateProducts:
@@ -110,24 +119,11 @@ class Cell(nn.Module, ABC):
         return tuple(like.new_zeros(*shape, self.size) for _ in range(self.num_leaves))
 
 
-def _recurrent(size: int, gates: int, *, bias: bool = False) -> Linear:
-    """A matrix from state to gates."""
-    matrix = Linear(size, gates * size, bias=bias)
-    start_recurrent(matrix.weight)
-    return matrix
-
-
 class RnnCell(Cell):
     """C1: `s_t = sigma(U x_t + W s_{t-1} + b)`."""
 
-    def __init__(self, part_sizes: Sequence[int], size: int, *, activation: Activation, weight_dropout: float = 0.0) -> None:
-        super().__init__(part_sizes, size, weight_dropout=weight_dropout, gates=1, activation=activation)
-        self.recurrent = _recurrent(size, 1)
-
-    @property
-    def from_state(self) -> tuple[Linear, ...]:
-        """`W`."""
-        return (self.recurrent,)
+    num_gates = 1
+    state_layers: ClassVar[Mapping[str, int]] = {"recurrent": 1}
 
     def step(self, projected: Tensor, state: CellState, products: StateProducts) -> CellState:
         """One step of C1."""
@@ -137,15 +133,8 @@ class RnnCell(Cell):
 class GruCell(Cell):
     """C2, the lectures' form: the state is reset before the matrix, `s~_t = sigma(W (o_t * s_{t-1}) + U x_t + b)`."""
 
-    def __init__(self, part_sizes: Sequence[int], size: int, *, activation: Activation, weight_dropout: float = 0.0) -> None:
-        super().__init__(part_sizes, size, weight_dropout=weight_dropout, gates=3, activation=activation)
-        self.gates = _recurrent(size, 2)
-        self.candidate = _recurrent(size, 1)
-
-    @property
-    def from_state(self) -> tuple[Linear, ...]:
-        """For the gates, for the candidate."""
-        return self.gates, self.candidate
+    num_gates = 3
+    state_layers: ClassVar[Mapping[str, int]] = {"gates": 2, "candidate": 1}
 
     def step(self, projected: Tensor, state: CellState, products: StateProducts) -> CellState:
         """One step of C2; gates in the order o, i."""
@@ -159,14 +148,9 @@ class GruCell(Cell):
 class TorchGruCell(Cell):
     """C2 as torch computes it: the state is reset after the matrix, `s~_t = sigma(o_t * (W s_{t-1} + c) + U x_t + b)`."""
 
-    def __init__(self, part_sizes: Sequence[int], size: int, *, activation: Activation, weight_dropout: float = 0.0) -> None:
-        super().__init__(part_sizes, size, weight_dropout=weight_dropout, gates=3, activation=activation)
-        self.recurrent = _recurrent(size, 3, bias=True)
-
-    @property
-    def from_state(self) -> tuple[Linear, ...]:
-        """`W` and its bias."""
-        return (self.recurrent,)
+    num_gates = 3
+    state_layers: ClassVar[Mapping[str, int]] = {"recurrent": 3}
+    state_bias = True
 
     def step(self, projected: Tensor, state: CellState, products: StateProducts) -> CellState:
         """One step; gates in the order o, i, as torch's r, z."""
@@ -182,16 +166,14 @@ class LstmCell(Cell):
     """C3: the state is (h, s); `h` is what the rest of the model sees."""
 
     num_leaves = 2
+    num_gates = 4
+    state_layers: ClassVar[Mapping[str, int]] = {"recurrent": 4}
 
-    def __init__(self, part_sizes: Sequence[int], size: int, *, activation: Activation, weight_dropout: float = 0.0) -> None:
-        super().__init__(part_sizes, size, weight_dropout=weight_dropout, gates=4, activation=activation)
-        self.recurrent = _recurrent(size, 4)
+    def __init__(
+        self, part_sizes: Sequence[int], size: int, *, activation: Activation = torch.tanh, weight_dropout: float = 0.0
+    ) -> None:
+        super().__init__(part_sizes, size, activation=activation, weight_dropout=weight_dropout)
         nn.init.constant_(self.first_input.bias[:size], FORGET_BIAS)
-
-    @property
-    def from_state(self) -> tuple[Linear, ...]:
-        """For all gates."""
-        return (self.recurrent,)
 
     def step(self, projected: Tensor, state: CellState, products: StateProducts) -> CellState:
         """One step of C3; gates in the order f, i, o, then the candidate."""
@@ -204,10 +186,11 @@ class LstmCell(Cell):
 
     def run(self, state: CellState, first: Tensor, *others: Tensor) -> tuple[Tensor, CellState]:
         """Read whole sequences, by torch's own kernel where it computes the same (docs/decisions/training-loops.md)."""
-        prepared = not isinstance(self.recurrent, Linear)  # for prediction, maybe in another precision
+        (recurrent,) = self.from_state
+        prepared = not isinstance(recurrent, Linear)  # for prediction, maybe in another precision
         if others or prepared or self.activation is not torch.tanh or not current_multiplier().exact:
             return super().run(state, first, *others)
-        own = self.first_input.weight, self._drawn(self.recurrent), self.first_input.bias
+        own = self.first_input.weight, self._drawn(recurrent), self.first_input.bias
         matrices = [_as_in_torch(matrix) for matrix in own]
         matrices.append(torch.zeros_like(matrices[-1]))  # torch has a second bias
         before = [leaf[None] for leaf in state]
@@ -221,7 +204,7 @@ def _as_in_torch(gates: Tensor) -> Tensor:
     return torch.cat([write, forget, candidate, output])
 
 
-def cell_kind(section: sections.Recurrence) -> type["RnnCell | GruCell | TorchGruCell | LstmCell"]:
+def cell_kind(section: sections.Recurrence) -> type[Cell]:
     """The class of the cell that a recipe names."""
     match section.cell:
         case "rnn":

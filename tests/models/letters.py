@@ -164,22 +164,22 @@ def cell_of(cell: nn.Module, section: sections.Recurrence) -> equations.Cell:
     # The model keeps a matrix per part of the input, the equations one matrix for [e; c; ..].
     parts = [part for part in cell.inputs if isinstance(part, nn.Linear)]
     inputs, bias = np.concatenate([array(part.weight) for part in parts], axis=1), array(parts[0].bias)
+    states = np.concatenate([array(layer.weight) for layer in cell.from_state])
     match cell:
         case cells.RnnCell():
-            return equations.Rnn(inputs, array(cell.recurrent.weight), bias, sigma)
+            return equations.Rnn(inputs, states, bias, sigma)
         case cells.GruCell():
-            states = np.concatenate([array(cell.gates.weight), array(cell.candidate.weight)])
             o, i, candidate = _blocks(inputs, states, bias, cell.size)
             return equations.Gru(o, i, candidate.U, candidate.W, candidate.b, sigma)
         case cells.TorchGruCell():
             # The gates have two biases, which only ever occur as a sum; the candidate's second one is reset too.
-            second = array(cell.recurrent.bias)
+            second = array(cell.from_state[0].bias)
             gates = 2 * cell.size
             joined = np.concatenate([bias[:gates] + second[:gates], bias[gates:]])
-            o, i, candidate = _blocks(inputs, array(cell.recurrent.weight), joined, cell.size)
+            o, i, candidate = _blocks(inputs, states, joined, cell.size)
             return equations.GruResetAfter(o, i, candidate.U, candidate.W, candidate.b, second[gates:], sigma)
         case cells.LstmCell():
-            f, i, o, candidate = _blocks(inputs, array(cell.recurrent.weight), bias, cell.size)
+            f, i, o, candidate = _blocks(inputs, states, bias, cell.size)
             return equations.Lstm(f, i, o, candidate.U, candidate.W, candidate.b, sigma)
         case _:
             raise TypeError(cell)

@@ -1,7 +1,9 @@
 """A cell and an attention that nobody has heard of: prediction and counting follow from their classes alone."""
 
+from collections.abc import Mapping
+from typing import ClassVar
+
 import numpy as np
-import torch
 from torch import Tensor, nn
 
 from seqloom.models.attention import KeyValues, ScoredAttention
@@ -22,13 +24,8 @@ PLAIN = ARCHITECTURES["gru-bahdanau-1_layer"]
 class LeakyCell(Cell):
     """`s_t = s_{t-1} / 2 + tanh(W s_{t-1} + U x_t + b) / 2`."""
 
-    def __init__(self, part_sizes: list[int], size: int) -> None:
-        super().__init__(part_sizes, size, gates=1, activation=torch.tanh)
-        self.recurrent = Linear(size, size, bias=False)
-
-    @property
-    def from_state(self) -> tuple[Linear, ...]:
-        return (self.recurrent,)
+    num_gates = 1
+    state_layers: ClassVar[Mapping[str, int]] = {"recurrent": 1}
 
     def step(self, projected: Tensor, state: CellState, products: StateProducts) -> CellState:
         return ((state[0] + self.activation(projected + products[0](state[0]))) / 2,)

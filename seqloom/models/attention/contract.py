@@ -128,6 +128,28 @@ class ScoredAttention(Attention):
         return self
 
 
+class AttentionOnScore(Attention):
+    """A kind that makes its own weights of a score. score: says how well positions fit."""
+
+    def __init__(self, score: ScoredAttention) -> None:
+        super().__init__()
+        self.score, self.context_size = score, score.context_size
+
+    def prepare(self, memory: Memory) -> KeyValues:
+        """Those of the score."""
+        return self.score.prepare(memory)
+
+    @property
+    def multiplications(self) -> Multiplications:
+        """Those of the score."""
+        return self.score.multiplications
+
+    def for_prediction(self, precision: InferencePrecision) -> Attention:
+        """The score in its own form."""
+        self.score = self.score.for_prediction(precision)
+        return self
+
+
 def masked_softmax(scores: Tensor, mask: Tensor) -> Tensor:
     """Weights over the positions that the mask lets through; scores [B, H, Q, S], mask: the like, or a shape that fits it."""
     # Finite, and zeros afterwards: a source without any position gets no weights and no context, rather than NaN.

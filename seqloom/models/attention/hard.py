@@ -4,7 +4,7 @@ import torch
 from torch import Tensor
 
 from seqloom.models.attention.contract import (
-    Attention,
+    AttentionOnScore,
     AttentionWeights,
     Carry,
     Chance,
@@ -12,12 +12,9 @@ from seqloom.models.attention.contract import (
     ScoredAttention,
     masked_softmax,
 )
-from seqloom.models.memory import Memory
-from seqloom.models.operations import Multiplications
-from seqloom.system.cpu import InferencePrecision
 
 
-class HardAttention(Attention):
+class HardAttention(AttentionOnScore):
     """In training, positions are drawn by the weights of a score; in evaluation, the most probable one is looked at.
 
     No gradient flows through a draw: `training.objective` makes a term of the loss from the log-probabilities of what was
@@ -29,23 +26,8 @@ class HardAttention(Attention):
     """
 
     def __init__(self, score: ScoredAttention, *, soft_share: float) -> None:
-        super().__init__()
-        self.context_size = score.context_size
-        self.score, self.soft_share = score, soft_share
-
-    def prepare(self, memory: Memory) -> KeyValues:
-        """Those of the score."""
-        return self.score.prepare(memory)
-
-    @property
-    def multiplications(self) -> Multiplications:
-        """Those of the score."""
-        return self.score.multiplications
-
-    def for_prediction(self, precision: InferencePrecision) -> Attention:
-        """The score in its own form."""
-        self.score = self.score.for_prediction(precision)
-        return self
+        super().__init__(score)
+        self.soft_share = soft_share
 
     def start(self, keys: KeyValues) -> Carry:
         """Toss for every sentence of a training batch how it is read."""

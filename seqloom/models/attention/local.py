@@ -3,44 +3,28 @@
 Positions and steps count from 1. The window is `[p_t - D, p_t + D]`; where it lies is what the two kinds differ in.
 """
 
-from abc import abstractmethod
-
 import torch
 from torch import Tensor, nn
 
-from seqloom.models.attention.contract import Attention, AttentionWeights, Carry, KeyValues, ScoredAttention, masked_softmax
+from seqloom.models.attention.contract import (
+    AttentionOnScore,
+    AttentionWeights,
+    Carry,
+    KeyValues,
+    ScoredAttention,
+    masked_softmax,
+)
 from seqloom.models.initialisation import start_matrix
-from seqloom.models.memory import Memory
 from seqloom.models.mixed_precision import Linear
 from seqloom.models.operations import Multiplications, matrix_entries
-from seqloom.system.cpu import InferencePrecision
 
 
-class LocalAttention(Attention):
-    """score: says how well positions fit; window: D, at least 1, so that there is always a position in it."""
+class LocalAttention(AttentionOnScore):
+    """window: D, at least 1, so that there is always a position in it."""
 
     def __init__(self, score: ScoredAttention, *, window: int) -> None:
-        super().__init__()
-        self.context_size = score.context_size
-        self.score, self.window = score, window
-
-    def prepare(self, memory: Memory) -> KeyValues:
-        """Those of the score."""
-        return self.score.prepare(memory)
-
-    @property
-    def multiplications(self) -> Multiplications:
-        """Those of the score."""
-        return self.score.multiplications
-
-    def for_prediction(self, precision: InferencePrecision) -> Attention:
-        """The score in its own form."""
-        self.score = self.score.for_prediction(precision)
-        return self
-
-    @abstractmethod
-    def look(self, query: Tensor, keys: KeyValues, carry: Carry) -> AttentionWeights:
-        """The softmax over what lies in the window."""
+        super().__init__(score)
+        self.window = window
 
     def _mask(self, distances: Tensor, keys: KeyValues) -> Tensor:
         """Which positions are looked at, [B, 1, Q, S], by their distances from the centre [B, Q, S]."""

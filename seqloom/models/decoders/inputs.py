@@ -4,7 +4,6 @@ With teacher forcing a decoder reads symbols, the right ones or, by scheduled sa
 read none: what their next step is given in the place of a symbol stands in the decoder's state.
 """
 
-from abc import ABC, abstractmethod
 from typing import assert_never
 
 import torch
@@ -16,41 +15,33 @@ from seqloom.recipe import sections
 from seqloom.symbols import BEGIN
 
 
-class StepInputs(ABC):
-    """What steps are given. awaits_outputs: whether nobody knows before the step before has been computed."""
+class TeacherForcing:
+    """The right symbols in training; in search, those that were chosen. The base of the others, which read none.
+
+    awaits_outputs: whether what a step is given is not known before the step before has been computed.
+    """
 
     awaits_outputs = False
+    reads_symbols = True
 
-    @abstractmethod
-    def first(self, embedding: nn.Embedding, batch_size: int) -> Tensor | None:
-        """What the first step is given in the place of a symbol, [B, 1, E]; None if it reads one."""
+    def first(self, embedding: nn.Embedding, batch_size: int) -> Tensor | None:  # noqa: ARG002
+        """What the first step is given in the place of a symbol, [B, 1, E]."""
+        return None
 
-    @abstractmethod
-    def following(self, features: Tensor, output: nn.Module, rows: Tensor) -> Tensor | None:
+    def following(self, features: Tensor, output: nn.Module, rows: Tensor) -> Tensor | None:  # noqa: ARG002
         """What the next step is given in the place of a symbol, [B, K, E]. features [B, K, O]: of this one; rows [V, E]."""
-
-    @abstractmethod
-    def vectors(self, dropout: InputDropout, embedding: nn.Embedding, symbols: Tensor, given: Tensor | None) -> Tensor:
-        """What as many steps as there are symbols [B, T] are given, [B, T, E], unless they await outputs."""
-
-
-class TeacherForcing(StepInputs):
-    """The right symbols in training; in search, those that were chosen."""
-
-    def first(self, embedding: nn.Embedding, batch_size: int) -> None:
-        """`begin` is a symbol like others."""
-
-    def following(self, features: Tensor, output: nn.Module, rows: Tensor) -> None:
-        """Symbols come from outside."""
+        return None
 
     def vectors(self, dropout: InputDropout, embedding: nn.Embedding, symbols: Tensor, given: Tensor | None) -> Tensor:  # noqa: ARG002
-        """Their embeddings."""
+        """What as many steps as there are symbols [B, T] are given, [B, T, E], unless they await outputs."""
         vectors: Tensor = dropout(embedding, symbols)
         return vectors
 
 
-class NoInputs(StepInputs):
+class NoInputs(TeacherForcing):
     """`e(begin)`, and zeros ever after."""
+
+    reads_symbols = False
 
     def first(self, embedding: nn.Embedding, batch_size: int) -> Tensor:
         """`e(begin)`."""
@@ -88,7 +79,7 @@ def stands_for_symbol(given: Tensor | None) -> Tensor:
     return given
 
 
-def build_step_inputs(section: sections.Inputs) -> StepInputs:
+def build_step_inputs(section: sections.Inputs) -> TeacherForcing:
     """The strategy that a recipe names."""
     match section:
         case sections.TeacherInputs() | sections.OwnInputs() | sections.MixedInputs():

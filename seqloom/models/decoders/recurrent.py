@@ -23,7 +23,7 @@ from seqloom.models.bridges import (
 from seqloom.models.cells import Cell, StateProducts, build_cell, cell_kind
 from seqloom.models.decoders.contract import Decoded, Decoder, DecoderState, OutputLayer
 from seqloom.models.decoders.copying import Copying
-from seqloom.models.decoders.inputs import TeacherForcing, build_step_inputs, stands_for_symbol
+from seqloom.models.decoders.inputs import build_step_inputs, stands_for_symbol
 from seqloom.models.dropout import InputDropout, SequenceDropout
 from seqloom.models.embeddings import build_embedding
 from seqloom.models.initialisation import STATE_SCALE
@@ -257,7 +257,7 @@ class RecurrentDecoder(Decoder):
         super().for_prediction(precision)
         lay_out(self.cells, precision)
         combine = self.combine = CombineProducts(self.combine, precision) if isinstance(self.combine, Linear) else None
-        if isinstance(self.step_inputs, TeacherForcing):
+        if self.step_inputs.reads_symbols:
             self._look_up_symbols()
         if precision == "fp32" and not self.uses.output and not self.uses.state:
             self._multiply_contexts(combine)  # in other precisions the order of rounding would matter

@@ -31,7 +31,7 @@ class Encoder(nn.Module, ABC):
     @property
     def symbol_embedding(self) -> nn.Embedding | None:
         """The embedding of the symbols that it reads, if it reads any: a decoder may share it."""
-        return None
+        return next((part for part in self.children() if isinstance(part, nn.Embedding)), None)
 
     def load_pretrained(self) -> None:
         """Take over what was learnt elsewhere, if anything."""

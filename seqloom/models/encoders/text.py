@@ -56,11 +56,6 @@ class TextEncoder(Encoder):
         """All cells, at every position."""
         return Multiplications(source=matrix_entries(self.forwards, self.backwards))
 
-    @property
-    def symbol_embedding(self) -> nn.Embedding:
-        """Its embedding."""
-        return self.embedding
-
     def _read(self, cell: nn.Module, inputs: Tensor) -> CellState:
         if not isinstance(cell, Cell):
             raise TypeError(cell)

@@ -43,8 +43,3 @@ class TransformerEncoder(Encoder):
     def multiplications(self) -> Multiplications:
         """All layers, at every position, and what positions read in each other."""
         return Multiplications(source=matrix_entries(self.layers), source_pair=2 * len(self.layers) * self.memory_size)
-
-    @property
-    def symbol_embedding(self) -> nn.Embedding:
-        """Its embedding."""
-        return self.embedding
