@@ -28,15 +28,15 @@ if TYPE_CHECKING:
 __all__ = ["__version__", "evaluate", "explain", "load", "train"]
 
 
-def load(*folders: "str | Path", language_model: "str | Path | None" = None, weight: float = 0.3) -> "Predictor":
+def load(*folders: "str | Path", language_model: "str | Path | None" = None, weight: float = 0.3) -> Any:
     """Open a trained run, or several as an ensemble; a language model may be fused in with a weight.
 
+    The result is a `Predictor`, or a `LanguageModel` if the run is one: what is in a folder decides, which no type can tell.
     A folder that `train` with several seeds has written stands for all runs in it.
-    A run that is a language model itself is opened by `seqloom.prediction.LanguageModel.load`.
     """
-    from seqloom.prediction.predictor import Predictor
+    from seqloom.api import load as load_any
 
-    return Predictor.load(*folders, language_model=language_model, weight=weight)
+    return load_any(folders, language_model, weight)
 
 
 def train(

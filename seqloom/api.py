@@ -10,6 +10,7 @@ from seqloom.errors import UsageError
 if TYPE_CHECKING:
     from seqloom.metrics import Evaluation
     from seqloom.prediction.drawn import DrawnPrediction
+    from seqloom.prediction.language_model import LanguageModel
     from seqloom.prediction.predictor import Predictor
     from seqloom.recipe import Recipe
     from seqloom.results.language import Reading, Summary
@@ -67,6 +68,17 @@ def train(
     return train_recipe(chosen, str(out), minutes=minutes, seeds=seeds, start=wish)
 
 
+def load(folders: Sequence[PathText], language_model: PathText | None, weight: float) -> "Predictor | LanguageModel":
+    """Open what is in the folders: a model that reads a source, several of them, or a language model."""
+    from seqloom.cli.texts import is_text_run
+    from seqloom.prediction.language_model import LanguageModel
+    from seqloom.prediction.predictor import Predictor
+
+    if language_model is None and len(folders) == 1 and is_text_run(str(folders[0])):
+        return LanguageModel.load(folders[0])
+    return Predictor.load(*folders, language_model=language_model, weight=weight)
+
+
 def evaluate(
     run: "PathText | Predictor",
     pairs: PathText | None,
@@ -94,13 +106,12 @@ class ReadText:
     summary: "Summary"
 
     def save(self, path: PathText) -> Path:
-        """Write it to a file, .html or .json; return its path."""
-        from seqloom.views.language.files import require_ending, write_next_symbols
+        """Write it to a file, .html, .svg, .png or .json; return its path."""
+        from seqloom.views.language.files import write_next_symbols
         from seqloom.views.text.labels import shortened
 
-        require_ending(Path(path))
         title = shortened(self.readings[0].line.text, 60) if self.readings else ""
-        return write_next_symbols(list(self.readings), self.summary, Path(path), title=title)
+        return write_next_symbols(list(self.readings), self.summary, path, title=title)
 
     def __repr__(self) -> str:
         return f"ReadText({self.summary.symbols} symbols, {self.summary.bits_per_symbol:.3f} bits per symbol)"

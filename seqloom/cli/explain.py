@@ -78,8 +78,8 @@ def explain(
 
     HTML shows all outputs of the beam to choose from, and values when one points at a cell. Several runs get the same
     input and stand beside each other, with how each sees the source. With --oracle the weights are
-    those that you hand in, as in `predict`, and the output is what the model says to them. For a language model (.html or
-    .json): what it expected at every symbol, or with --units what hidden units show; top: the most selective ones.
+    those that you hand in, as in `predict`, and the output is what the model says to them. For a language model: what
+    it expected at every symbol, or with --units what hidden units show; top: the most selective ones.
     """
     from seqloom.cli.texts import is_text_run
 
@@ -224,7 +224,8 @@ def explain_text(run: str, text: str, out: Path, units: str | None, *, json: boo
     """Write what a language model expected along a text, or what its hidden units show."""
     from seqloom.prediction.language_model import LanguageModel
     from seqloom.results.language import Summary
-    from seqloom.views.language.files import require_ending, write_next_symbols, write_units
+    from seqloom.views.drawing.forms import require_ending
+    from seqloom.views.language.files import write_next_symbols, write_units
     from seqloom.views.text.labels import shortened
 
     require_ending(out)

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -38,6 +39,10 @@ def sample(
         int | None,
         typer.Option("--beam", metavar="K", min=1, max=WIDEST_BEAM, help="Instead, the k most probable ways to end the line."),
     ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", metavar="FILE", help="Also draw the texts, shaded by surprise, as .html, .svg, .png or .json."),
+    ] = None,
     maximum_input: MaximumInput = None,
     json: Json = False,
 ) -> None:
@@ -47,27 +52,50 @@ def sample(
         seqloom sample runs/book
         seqloom sample runs/book --prompt "Once upon" --temperature 0.7 --count 5
         seqloom sample runs/book --prompt "The king" --beam 5
+        seqloom sample runs/book --length 300 --out written.svg
 
     A model of lines writes up to the end of a line; one of running text goes on over line ends until --length. A single text
     appears as it is written; the same seed gives the same texts. With --beam, plain output has columns: log-probability of
     the completion, text. A line that --length cut off ends in " …".
     """
     from seqloom.prediction.language_model import LanguageModel
+    from seqloom.views.drawing.forms import require_ending
 
     drawing = {"temperature": temperature, "top_k": top_k, "top_p": top_p, "seed": seed}
     if beam is not None:
         _require_nothing_drawn({**drawing, "count": count})
+    if out is not None:
+        require_ending(out)
     model = LanguageModel.load(run, maximum_input=maximum_input)
     if beam is not None:
-        _print_completions(model.complete(prompt, search=_beam(model, beam), length=length), json=json)
+        texts = model.complete(prompt, search=_beam(model, beam), length=length)
+        _print_completions(texts, json=json)
+        _draw(model, texts, out, run)
         return
     search = _sample(model, drawing)
-    if (count or 1) == 1 and not json:
+    if (count or 1) == 1 and not json and out is None:
         _print_as_written(model, prompt, search, length)
         return
     with progress_bar("sampling", (count or 1) * length) as advance:
         texts = model.sample(count or 1, prompt=prompt, search=search, length=length, progress=advance)
     _print_texts(texts, several_lines=model.running, json=json)
+    _draw(model, texts, out, run)
+
+
+def _draw(model: "LanguageModel", texts: "Sequence[Sampled]", out: Path | None, run: str) -> None:
+    """Draw what was written, shaded by how surprising each symbol is to the model itself."""
+    if out is None:
+        return
+    from seqloom.cli.explain import told_of
+    from seqloom.results.language import Summary
+    from seqloom.views import MissingFontWarning
+    from seqloom.views.language.files import write_surprise
+
+    lines = [line for one in texts for line in one.text.split("\n")]
+    readings, summary, title = model.read(lines), Summary.of(model.score(lines)), f"Written by {Path(run).name}"
+    with told_of(MissingFontWarning):
+        written = write_surprise(readings, summary, out, title=title, ranked=False)
+    typer.echo(f"seqloom: wrote {for_output(str(written))}", err=True)
 
 
 def _require_nothing_drawn(settings: Mapping[str, float | int | None]) -> None:
@@ -113,7 +141,7 @@ def _print_texts(texts: "Sequence[GeneratedText]", *, several_lines: bool, json:
         if json:
             print_json(one.as_json())
             continue
-        if several_lines:
+        if several_lines and len(texts) > 1:
             sys.stdout.write(f"--- {number} ---\n")
         sys.stdout.write(for_output(one.text) + ("" if one.finished or several_lines else CUT_OFF) + "\n")
 

@@ -130,7 +130,8 @@ def _write_page(
 ) -> None:
     from dataclasses import replace
 
-    from seqloom.views.language.files import require_ending, write_surprise
+    from seqloom.views.drawing.forms import require_ending
+    from seqloom.views.language.files import write_surprise
     from seqloom.views.language.surprise import MOST_SYMBOLS
 
     require_ending(path)

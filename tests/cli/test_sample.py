@@ -108,3 +108,16 @@ def _available(master: int) -> bytes:
         return os.read(master, 4096)
     except OSError:  # what Linux says when the other end has closed
         return b""
+
+
+def test_what_was_written_is_drawn(seqloom: Seqloom, lines: Path, here: Path) -> None:
+    answer = seqloom("sample", lines, "--count", 2, "--length", 8, "--out", "written.svg")
+    assert (answer.code, "wrote written.svg" in answer.err) == (0, True)
+    assert (here / "written.svg").read_text(encoding="utf-8").startswith("<svg")
+    assert seqloom("sample", lines, "--out", "written.pdf").code == 2
+
+
+def test_python_opens_language_models_by_the_same_door(lines: Path) -> None:
+    import seqloom
+
+    assert seqloom.load(lines).sample(1, length=3)[0].text is not None

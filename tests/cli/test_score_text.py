@@ -135,7 +135,7 @@ def test_explain_shows_hidden_units(seqloom: Seqloom, running: Path, here: Path)
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--out", "map.png"], "ends in .html or .json"),
+        (["--out", "map.pdf"], "ends in .html, .svg, .png or .json"),
         (["--units", "first"], "expected numbers such as 0,5,17"),
         (["--units", "99"], "units 0 to 11"),
     ],

@@ -1,6 +1,7 @@
 """Pages of a language model: surprise, next symbols, hidden units."""
 
 import json
+import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import numpy as np
@@ -8,9 +9,11 @@ import pytest
 
 from seqloom.errors import UsageError
 from seqloom.results.language import Activations, Line, Reading, ScoredText, Summary, Unit
+from seqloom.views.drawing.sketch import Symbol
 from seqloom.views.language.files import write_next_symbols, write_surprise, write_units
 from seqloom.views.language.next_symbols import next_symbols_page
 from seqloom.views.language.shading import Shade, shaded
+from seqloom.views.language.sketches import surprise_sketch
 from seqloom.views.language.surprise import surprise_page
 from seqloom.views.language.units import units_page
 
@@ -132,9 +135,32 @@ def test_the_ending_says_the_form(tmp_path: Path) -> None:
         assert body["lines"][0]["symbols"][0]["rank"] == 1
         write(readings, SUMMARY, tmp_path / "x.html", title="x")
         assert (tmp_path / "x.html").read_text().startswith("<!doctype html>")
-        with pytest.raises(UsageError, match=r"ends in \.html or \.json, got the ending '\.svg'"):
-            write(readings, SUMMARY, tmp_path / "x.svg", title="x")
+        drawing = write([*readings, reading(f"व {EVIL}", 2, unknown="व")], SUMMARY, tmp_path / "x.svg", title=EVIL).read_text()
+        assert ET.fromstring(drawing).tag.endswith("svg")  # noqa: S314  our own output
+        assert_self_contained(drawing)
+        with pytest.raises(UsageError, match=r"ends in \.html, \.svg, \.png or \.json, got the ending '\.pdf'"):
+            write(readings, SUMMARY, tmp_path / "x.pdf", title="x")
     write_units(Activations((), ()), tmp_path / "u.json", title="x")
+
+
+def test_long_lines_are_wrapped_in_drawings() -> None:
+    short, long = (surprise_sketch([reading("a" * count)], "x") for count in (10, 400))
+    assert (short.width, long.height > short.height + 40) == (long.width, True)
+    assert max(one.x for one in long.shapes if isinstance(one, Symbol)) < long.width
+
+
+def test_pictures_are_drawn_with_matplotlib(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    unit = Unit(1, 3, 0.5, (np.linspace(-1, 1, 8, dtype=np.float32),))
+    written = write_units(Activations((line("the cat"),), (unit,)), tmp_path / "units.png", title="x")
+    assert written.read_bytes().startswith(b"\x89PNG")
+
+
+def test_what_was_written_stays_in_its_order() -> None:
+    readings = [reading("b", 1, level=-0.1), reading("a", 2, level=-5.0)]
+    page = surprise_page(readings, SUMMARY, "x", ranked=False)
+    assert page.index('data-number="1"') < page.index('data-number="2"')
+    assert surprise_page(readings, SUMMARY, "x").index('data-number="2"') < page.index('data-number="2"')
 
 
 def test_a_summary_of_lines_adds_them_up() -> None:

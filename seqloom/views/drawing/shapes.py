@@ -26,9 +26,10 @@ def text_line(x: float, y: float, text: str, kind: str, *, size: float, anchor: 
     )
 
 
-def rectangle(x: float, y: float, width: float, height: float, kind: str, *, tooltip: str = "") -> str:
+def rectangle(x: float, y: float, width: float, height: float, kind: str, *, tooltip: str = "", opacity: float = 1.0) -> str:
     """Draw a rectangle of the theme's class."""
-    shape = f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" class="{kind}"'
+    faint = f' opacity="{opacity:.2g}"' if opacity < 1 else ""
+    shape = f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" class="{kind}"{faint}'
     return f"{shape}><title>{escape(tooltip)}</title></rect>" if tooltip else f"{shape}/>"
 
 

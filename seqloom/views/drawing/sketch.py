@@ -86,16 +86,17 @@ class Rectangle:
     kind: str
     tooltip: str = ""
     faint: bool = False
+    opacity: float = 1.0
 
     def svg(self) -> str:
         """The rectangle."""
         kind = f"{self.kind} bar" if self.faint else self.kind
         x, y, width, height = (round(one, 2) for one in (self.x, self.y, self.width, self.height))
-        return rectangle(x, y, width, height, kind, tooltip=self.tooltip)
+        return rectangle(x, y, width, height, kind, tooltip=self.tooltip, opacity=self.opacity)
 
     def draw(self, canvas: Canvas) -> None:
         """Draw the rectangle."""
-        canvas.bar(self.x, self.y, self.width, self.height, colour(self.kind), opacity=0.6 if self.faint else 1.0)
+        canvas.bar(self.x, self.y, self.width, self.height, colour(self.kind), opacity=0.6 if self.faint else self.opacity)
 
 
 @dataclass(frozen=True)

@@ -16,14 +16,14 @@ MOST_SYMBOLS = 30_000
 """More symbols than this make a page that browsers are slow with."""
 
 
-def surprise_page(readings: Sequence[Reading], summary: Summary, title: str) -> str:
-    """Lines by their surprise, the most surprising first; a button puts them in the order of the text."""
-    ranked = sorted(readings, key=lambda one: -one.surprise)
-    rows = "".join(_row(one) for one in ranked)
+def surprise_page(readings: Sequence[Reading], summary: Summary, title: str, *, ranked: bool = True) -> str:
+    """Lines by their surprise, the most surprising first, or in the order of the text; buttons change it."""
+    shown = sorted(readings, key=lambda one: -one.surprise) if ranked else list(readings)
+    rows = "".join(_row(one) for one in shown)
     body = (
         f'<main class="report language"><header>{headline(title)}{facts(summary)}{_left_out(readings, summary)}'
-        f'</header><section class="seqloom-text">{legend()}{_controls(ranked)}<ol class="lines">{rows}</ol>'
-        f"{embedded(details(ranked))}</section></main>"
+        f'</header><section class="seqloom-text">{legend()}{_controls(shown, ranked=ranked)}<ol class="lines">{rows}</ol>'
+        f"{embedded(details(shown))}</section></main>"
     )
     return page(title, body, styles=STYLES, scripts=SCRIPTS)
 
@@ -93,14 +93,15 @@ def _row(reading: Reading) -> str:
     )
 
 
-def _controls(readings: Sequence[Reading]) -> str:
+def _controls(readings: Sequence[Reading], *, ranked: bool) -> str:
     head = '<p class="columns"><span>line</span><span>bits per symbol</span></p>'
     if len(readings) < 2:
         return head
+    first, second = ("true", "false") if ranked else ("false", "true")
     return (
         '<p class="order" role="group" aria-label="Order"><span>order</span>'
-        '<button type="button" data-order="surprise" aria-pressed="true">most surprising first</button>'
-        f'<button type="button" data-order="number" aria-pressed="false">as in the text</button></p>{head}'
+        f'<button type="button" data-order="surprise" aria-pressed="{first}">most surprising first</button>'
+        f'<button type="button" data-order="number" aria-pressed="{second}">as in the text</button></p>{head}'
     )
 
 
