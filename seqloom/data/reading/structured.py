@@ -265,12 +265,12 @@ def _parquet_table(file: str, report: Report) -> Iterator[Any]:
     with ExitStack() as stack:
         try:
             table = stack.enter_context(ParquetFile(stack.enter_context(_seekable(file))))
-        except (ArrowException, *DAMAGE) as error:
+        except (ArrowException, UnicodeDecodeError, *DAMAGE) as error:
             report(damaged(file, error))
             table = None
         try:
             yield table
-        except (ArrowException, *DAMAGE) as error:
+        except (ArrowException, UnicodeDecodeError, *DAMAGE) as error:
             report(damaged(file, error))
 
 

@@ -102,6 +102,9 @@ def test_parquet_mistakes_name_the_row_or_the_column(tmp_path: Path, write: Writ
     assert "expected a column 'fr', found 'en', 'de'" in refusal(file, Columns(target="fr"))
     assert "expected a column 'number 3'" in refusal(file, Columns(target=3))
     assert "truncated or corrupt" in refusal(write("b.parquet", b"PAR1 this is not Parquet"))
+    pq.write_table(pa.table({"en": ["one"], "d\u00e9": ["eins"]}), file)
+    foreign = Path(file).read_bytes().replace("d\u00e9".encode(), b"d\xe5A")  # a name that is no text: no error of Arrow's
+    assert "truncated or corrupt" in refusal(write("c.parquet", foreign))
 
 
 def test_parquet_without_its_library_names_the_extra(write: Write, without_library: Callable[[str], None]) -> None:
