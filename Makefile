@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 # One thread per test process: two processes of two spinning threads each slow one another many times over.
 TEST_JOBS ?= 2
 
-.PHONY: demo test test-fast test-pythons check docs rooms release-check format audit clean
+.PHONY: demo test test-fast test-pythons check docs rooms release-check format audit reliability clean
 
 demo: $(VENV)/.ready-demo
 	$(BIN)/seqloom demo
@@ -52,6 +52,13 @@ format: $(VENV)/.ready-dev
 # Known faults: of what is installed (where pip-audit can ask) and of the lower bounds.
 audit: $(VENV)/.ready-dev
 	$(BIN)/python benchmarks/audit.py
+
+# Every attack of docs/reliability.md, which is written anew. Pages are opened in Chromium: install it, or name one in
+# SEQLOOM_BROWSER. ATTACKS="kills pages" runs some, and leaves the page alone.
+reliability: $(VENV)/.ready-dev
+	mkdir -p build
+	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/reliability.py $(ATTACKS) --json > build/reliability.jsonl
+	$(if $(ATTACKS),,$(BIN)/python benchmarks/reliability.py --page docs/reliability.md --of build/reliability.jsonl)
 
 $(VENV)/.ready-base:
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "seqloom needs Python 3.11 or later; set PYTHON=python3.11 or the like")'

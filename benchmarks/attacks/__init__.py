@@ -1,0 +1,1 @@
+"""The attacks of `benchmarks/reliability.py`: one module for each kind, each of which can be run alone."""
