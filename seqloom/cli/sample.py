@@ -82,7 +82,7 @@ def sample(
     _draw(model, texts, out, run)
 
 
-def _draw(model: "LanguageModel", texts: "Sequence[Sampled]", out: Path | None, run: str) -> None:
+def _draw(model: "LanguageModel", texts: "Sequence[GeneratedText]", out: Path | None, run: str) -> None:
     """Draw what was written, shaded by how surprising each symbol is to the model itself."""
     if out is None:
         return
