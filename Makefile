@@ -12,7 +12,7 @@ TEST_JOBS ?= 2
 demo: $(VENV)/.ready-demo
 	$(BIN)/seqloom demo
 
-test: $(VENV)/.ready-dev
+test: $(VENV)/.ready-dev $(VENV)/.ready-node
 	OMP_NUM_THREADS=1 $(BIN)/pytest -n $(TEST_JOBS)
 
 # The tests of what differs from BASE: changed tests, and those that mirror changed modules.
@@ -74,6 +74,11 @@ $(VENV)/.ready-demo: $(VENV)/.ready-base pyproject.toml
 $(VENV)/.ready-dev: $(VENV)/.ready-base pyproject.toml
 	$(BIN)/python -m pip install --quiet --editable '.[dev]'
 	touch $@ $(VENV)/.ready-demo
+
+# What the tests of programs in JavaScript run; without npm they say that they were left out.
+$(VENV)/.ready-node: $(VENV)/.ready-base
+	! command -v npm > /dev/null || npm install --prefix $(VENV)/node --silent --no-audit --no-fund --ignore-scripts onnxruntime-web@1.30.0
+	touch $@
 
 clean:
 	rm -rf $(VENV) $(VENV)-python* build dist site *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -11,6 +11,7 @@ from seqloom.cli import (
     errors,
     evaluate,
     explain,
+    export,
     plane,
     predict,
     recipes,
@@ -47,6 +48,7 @@ app.command("sample", cls=Command)(sample.sample)
 app.command("explain", cls=Command)(explain.explain)
 app.command("plane", cls=Command)(plane.plane)
 app.command("report", cls=Command)(report.report)
+app.command("export", cls=Command)(export.export)
 app.command("average", cls=Command)(average.average)
 app.command("compare", cls=Command)(compare.compare)
 app.command("check", cls=Command)(check.check)

@@ -1,4 +1,4 @@
-"""The one seam between a run folder and what can run its model. Today torch; nothing above this line knows."""
+"""The one seam between a folder and what can run its model: torch, or ONNX Runtime. Nothing above this line knows."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -90,9 +90,21 @@ def open_vocabularies(run: RunFolder) -> dict[str, Vocabulary]:
 
 
 def open_model(path: Path, *, precision: InferencePrecision = "fp32", shortlist: int | None = None) -> OpenedModel:
-    """Open the best weights of a run, to compute in a precision. shortlist: write only so many most frequent symbols."""
+    """Open the best weights of a run, to compute in a precision. shortlist: write only so many most frequent symbols.
+
+    An exported model has its precision and its shortlist already.
+    """
     run = RunFolder.open(path)
     vocabularies = open_vocabularies(run)
+    if run.is_export:
+        return _open_export(run, vocabularies, precision=precision, shortlist=shortlist)
+    require_shortlist(run, vocabularies, shortlist)
+    return _open_run(run, vocabularies, precision=precision, shortlist=shortlist)
+
+
+def require_shortlist(run: RunFolder, vocabularies: Mapping[str, Vocabulary], shortlist: int | None) -> None:
+    """Refuse a shortlist where it has no meaning."""
+    path = run.path
     if shortlist is not None and vocabularies["target"].kind.learnt:
         raise UsageError(
             f"{path}: a shortlist takes the most frequent target symbols, but those of this run are learnt parts of words, "
@@ -103,6 +115,30 @@ def open_model(path: Path, *, precision: InferencePrecision = "fp32", shortlist:
             f"{path}: a shortlist keeps rare symbols from being written, and this run copies them from the source. "
             "Leave the shortlist out"
         )
+
+
+def _open_export(
+    run: RunFolder, vocabularies: Mapping[str, Vocabulary], *, precision: InferencePrecision, shortlist: int | None
+) -> OpenedModel:
+    from seqloom.runtime.exports import ExportedModel
+
+    exported = ExportedModel(run)
+    if shortlist is not None or precision not in ("fp32", exported.precision):
+        raise UsageError(
+            f"{run.path}: was exported in {exported.precision}, which is settled, as its shortlist is. "
+            "Leave --precision and --shortlist out, or export the run again with them"
+        )
+    frontends = {name: StoredFrontend(frontend) for name, frontend in exported.frontends().items()}
+    return OpenedModel(exported.stepper(), vocabularies, run.recipe, frontends, _knows_unknown(run), own_corpus(run))
+
+
+def _knows_unknown(run: RunFolder) -> bool:
+    return bool(run.facts.get("unknown_targets", 1) > 0)  # runs of before do not say
+
+
+def _open_run(
+    run: RunFolder, vocabularies: Mapping[str, Vocabulary], *, precision: InferencePrecision, shortlist: int | None
+) -> OpenedModel:
     weights, _ = run.load_weights()
     try:
         from seqloom.models.weights import restored_model
@@ -114,8 +150,7 @@ def open_model(path: Path, *, precision: InferencePrecision = "fp32", shortlist:
     from seqloom.models.prediction.stepper import TorchStepper
 
     sizes = {name: vocabulary.size for name, vocabulary in vocabularies.items()}
-    model = restored_model(run.recipe, sizes, weights, where=str(path / "weights.safetensors"))
+    model = restored_model(run.recipe, sizes, weights, where=str(run.path / "weights.safetensors"))
     stepper = TorchStepper(model, precision=precision, shortlist=shortlist)
     frontends = {name: StoredFrontend(frontend) for name, frontend in build_frontends(run.recipe).items()}
-    knows_unknown = run.facts.get("unknown_targets", 1) > 0  # runs of before do not say
-    return OpenedModel(stepper, vocabularies, run.recipe, frontends, knows_unknown, own_corpus(run))
+    return OpenedModel(stepper, vocabularies, run.recipe, frontends, _knows_unknown(run), own_corpus(run))

@@ -33,7 +33,7 @@ class AverageFacts(TypedDict):
 
 
 class RunFacts(TypedDict, total=False):
-    """What run.json says. Runs of earlier versions may lack some of it."""
+    """What run.json says, or the model.json of an exported model. Runs of earlier versions may lack some of it."""
 
     format: int
     files: dict[str, str]
@@ -48,6 +48,10 @@ class RunFacts(TypedDict, total=False):
     minutes: float
     start: StartFacts
     average: AverageFacts
+    graphs: dict[str, Any]
+    """Of an exported model: what `seqloom.runtime` must know of its graphs."""
+    metrics: dict[str, float]
+    search: dict[str, Any]
 
 
 class Counters(TypedDict, total=False):

@@ -18,16 +18,14 @@ folder. Nothing is ever unpickled.
 
 import contextlib
 import errno
-import fcntl
 import json
-import os
 import shlex
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy.typing as npt
 
@@ -48,6 +46,7 @@ from seqloom.runs.documents import (
     to_line,
 )
 from seqloom.runs.hashed_arrays import Arrays, digest, sealed, unsealed
+from seqloom.runs.locking import lock
 from seqloom.runs.snapshots import KeptWeights
 from seqloom.system.atomic_files import replace_file, write_synced, writing
 from seqloom.system.files import (
@@ -61,6 +60,8 @@ from seqloom.system.files import (
 )
 from seqloom.system.json_parsing import parse_object
 
+RUN_DOCUMENT, EXPORT_DOCUMENT = "run.json", "model.json"
+"""What a run, and what an exported model says of itself."""
 SEEDS_FILE = "seeds.json"
 """Marks a folder of runs that differ in their seed (`seqloom.runs.seeds`)."""
 _START = "start.safetensors"
@@ -100,17 +101,19 @@ class RunFolder:
         vocabularies: Mapping[str, str],
         facts: RunFacts,
         *,
+        document: str = RUN_DOCUMENT,
         fill: Callable[["RunFolder"], object] = lambda run: None,
     ) -> "RunFolder":
         """Make a new run folder, whole or not at all. vocabularies: the text of each by name.
 
-        fill: puts further files into the run before it is there under its name.
+        document: what the folder says of itself is called; fill: puts further files into the run before it is there under
+        its name.
         """
         files = {"recipe.yaml": to_yaml(recipe)}
         files |= {f"tokenizers/{name}.json": text for name, text in vocabularies.items()}
         hashes = {name: sha256(text.encode()) for name, text in files.items()}
         body: RunFacts = {**facts, "format": FORMAT, "files": hashes}
-        files["run.json"] = json.dumps({**body, "sha256": seal_of(body)}, indent=1, ensure_ascii=False)
+        files[document] = json.dumps({**body, "sha256": seal_of(body)}, indent=1, ensure_ascii=False)
         with writing(path):
             path.parent.mkdir(parents=True, exist_ok=True)
             draft = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}-"))
@@ -138,17 +141,26 @@ class RunFolder:
                 f"{path}: holds several runs of different seeds, and one is wanted here. Name it, such as {path / '1'}; "
                 "`predict`, `evaluate`, `score`, `explain` and `compare` take them all"
             )
-        found = found_at(path / "run.json")
+        document = path / (EXPORT_DOCUMENT if found_at(path / EXPORT_DOCUMENT) is Found.FILE else RUN_DOCUMENT)
+        found = found_at(document)
         if found is Found.CLOSED:
             raise RunError(f"{path}: may not be read: {found}. Run: chmod -R u+rX {shlex.quote(str(path))}")
         if found is Found.NOTHING:
-            raise RunError(f"{path}: not a run folder (it has no run.json). Name a folder that `seqloom train --out` wrote")
-        facts = read_facts(path / "run.json")
+            raise RunError(
+                f"{path}: not a run folder (it has no {RUN_DOCUMENT}). Name a folder that `seqloom train --out` or "
+                "`seqloom export --out` wrote"
+            )
+        facts = read_facts(document)
         try:
             recipe = parse_recipe(read_fixed(path, "recipe.yaml", facts), where=str(path / "recipe.yaml"), by_hand=False)
         except RecipeError as problem:
             raise RunError(f"{path}: its recipe cannot be read by this version of seqloom. {problem}") from problem
         return cls(path, recipe, facts)
+
+    @property
+    def is_export(self) -> bool:
+        """Whether the folder holds a model in its exported form, as graphs in the place of weights."""
+        return "graphs" in self.facts
 
     @staticmethod
     def exists_at(path: Path) -> bool:
@@ -185,7 +197,7 @@ class RunFolder:
             stream = open_to_append(self.path / ".lock")
         with stream:
             with writing(self.path):
-                _lock(stream, self.path)
+                lock(stream, self.path)
             yield
 
     # --- weights and checkpoints ------------------------------------------------------------------------------------
@@ -217,6 +229,8 @@ class RunFolder:
     def load_weights(self) -> tuple[dict[str, npt.NDArray[Any]], dict[str, str]]:
         """The best weights, checked against their own hash, and the facts saved with them."""
         path = self.path / "weights.safetensors"
+        if self.is_export:
+            raise RunError(f"{self.path}: is an exported model, which has no weights to read. Name the run that it came from")
         if found_at(path) is Found.NOTHING:
             recipe, run = (shlex.quote(str(one)) for one in (self.path / "recipe.yaml", self.path))
             raise RunError(
@@ -376,17 +390,3 @@ def _explain_taken(path: Path, problem: BaseException) -> None:
                 f"{path}: is the working folder or the root of a disk, which cannot become a run. "
                 f"Name a folder inside it, such as --out {path / 'run'}"
             ) from problem
-
-
-def _lock(stream: IO[bytes], path: Path) -> None:
-    try:
-        fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError as problem:
-        stream.seek(0)
-        holder = stream.read(40).decode(errors="replace").strip() or "unknown"
-        raise RunError(
-            f"{path}: is being trained by another process ({holder}). Wait for it to end, stop it, or choose another --out"
-        ) from problem
-    stream.truncate(0)
-    stream.write(f"process {os.getpid()}".encode())
-    stream.flush()

@@ -51,7 +51,7 @@ from seqloom.recipe.sections.data import (
     is_lone,
 )
 from seqloom.recipe.sections.inputs import DistributionInputs, Inputs, MixedInputs, NoInputs, OwnInputs, TeacherInputs
-from seqloom.recipe.sections.model import AnyEncoder, Decoder, DenseEncoder, Encoder, Model, context_size
+from seqloom.recipe.sections.model import AnyEncoder, Decoder, DenseEncoder, Encoder, Model, SymbolEncoder, context_size
 from seqloom.recipe.sections.recipe import Recipe
 from seqloom.recipe.sections.recurrent import Recurrence, RecurrentDecoder, TextEncoder
 from seqloom.recipe.sections.search import Beam, Exhaustive, Greedy, Sample, Search, SearchSection

@@ -1,0 +1,1 @@
+"""Exported models at work: ONNX Runtime and NumPy, without torch."""

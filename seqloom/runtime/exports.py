@@ -1,0 +1,104 @@
+"""An exported model's folder, opened: what its model.json says of the graphs, and the graphs themselves."""
+
+import hashlib
+from collections.abc import Mapping
+from typing import Any
+
+from seqloom.data.kinds import file_kind_of
+from seqloom.data.media.files import Frontend
+from seqloom.data.media.images import ImagePixels
+from seqloom.errors import RunError
+from seqloom.results.layouts import Grid, Layout, Tokens
+from seqloom.runs import RunFolder
+from seqloom.runtime.frontends import SeenFeatures
+from seqloom.runtime.guard import require_harmless
+from seqloom.runtime.sessions import Session
+from seqloom.runtime.stepper import ModelShape, RuntimeStepper
+from seqloom.system.files import LARGEST_WEIGHTS, read_regular
+from seqloom.system.json_parsing import require_types
+
+FORMAT = 1
+"""The format number of exported models. A reader refuses other numbers with a sentence."""
+
+ENCODER, STEP, BEST = "encoder.onnx", "step.onnx", "best.onnx"
+
+
+def network_file(source: str) -> str:
+    """The network that sees the images of a source, where it is no part of the encoder."""
+    return f"network.{source}.onnx"
+
+
+class ExportedModel:
+    """The graphs of an exported model."""
+
+    def __init__(self, run: RunFolder) -> None:
+        self._run = run
+        self._facts = _graph_facts(run)
+
+    @property
+    def precision(self) -> str:
+        """That of its products with matrices."""
+        return str(self._facts["precision"])
+
+    def stepper(self) -> RuntimeStepper:
+        """The model as search sees it."""
+        shape = ModelShape(
+            rows=tuple(self._facts["rows"]),
+            sentences=tuple(self._facts["sentences"]),
+            attended=tuple(self._facts["attended"]),
+            vocabulary_size=self._facts["vocabulary_size"],
+            layouts={name: self._layout(name) for name in self._run.recipe.encoders},
+        )
+        return RuntimeStepper(self._session(ENCODER), self._session(STEP), self._session(BEST), shape)
+
+    def _layout(self, source: str) -> Layout:
+        """How the positions of a source lie."""
+        grid = self._facts["grids"].get(source)
+        return Tokens() if grid is None else Grid(*grid)
+
+    def frontends(self) -> dict[str, Frontend]:
+        """What makes arrays of the sources that are files."""
+        recipe = self._run.recipe
+        found: dict[str, Frontend] = {}
+        for name, source in recipe.data.file_sources.items():
+            frontend, network = file_kind_of(source).frontend(), network_file(name)
+            if network in self._facts["files"] and isinstance(frontend, ImagePixels):
+                frontend = SeenFeatures(self._session(network), frontend, self._facts["files"][network])
+            found[name] = frontend
+        return found
+
+    def _session(self, name: str) -> Session:
+        path = self._run.path / name
+        if name not in self._facts["files"]:
+            raise RunError(f"{self._run.path}: its model.json names no {name}. Export the run again")
+        try:
+            content = read_regular(path, limit=LARGEST_WEIGHTS, inside=self._run.path)
+            if hashlib.sha256(content).hexdigest() != self._facts["files"][name]:
+                raise ValueError("it does not match its hash")
+            require_harmless(content)
+        except (OSError, ValueError) as problem:
+            reason = (problem.strerror if isinstance(problem, OSError) else None) or problem
+            raise RunError(f"{path}: cannot be used: {reason}. Restore it from a copy, or export the run again") from problem
+        return Session(content, where=str(path))
+
+
+def _graph_facts(run: RunFolder) -> Mapping[str, Any]:
+    facts = run.facts["graphs"]
+    try:
+        require_types({"graphs": facts}, {"graphs": dict})
+        if facts.get("format") != FORMAT:
+            raise RunError(
+                f"{run.path}: was exported in format {facts.get('format')}; this version of seqloom reads format {FORMAT}. "
+                "Install the version that wrote it, or export the run again"
+            )
+        require_types(facts, {"precision": str, "files": dict, "rows": list, "sentences": list, "attended": list})
+        require_types(facts, {"vocabulary_size": int, "grids": dict})
+        require_types(facts["files"], dict.fromkeys(facts["files"], str))
+        for one in (*facts["rows"], *facts["sentences"], *facts["attended"]):
+            require_types({"a name": one}, {"a name": str})
+        for name, grid in facts["grids"].items():
+            if not isinstance(grid, list) or len(grid) != 2 or not all(isinstance(side, int) for side in grid):
+                raise ValueError(f"expected rows and columns of {name}")
+    except ValueError as problem:
+        raise RunError(f"{run.path}: its model.json was not written by seqloom ({problem})") from problem
+    return dict(facts)
