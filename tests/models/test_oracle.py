@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
+import pytest
 import torch
 
 from seqloom.data.reading.oracles import Oracle
@@ -10,10 +11,11 @@ from seqloom.models.attention.oracle import OracleWeights
 from seqloom.models.prediction.stepper import TorchStepper
 from seqloom.symbols import BEGIN
 
-from .architectures import Architecture
+from .architectures import ARCHITECTURES, Architecture
 from .harness import (
     ATTENDING,
     ATTENDING_WITH_ONE_HEAD,
+    CLOSE,
     PLAIN_AND_ATTENDING,
     ROUNDED,
     batch_for,
@@ -114,3 +116,18 @@ def test_sentences_that_leave_take_their_oracle_along(architecture: Architecture
         for row, sentence in enumerate((0, 2)):
             given = oracle.weights[sentence, 1]
             np.testing.assert_allclose(weights[name][row], np.broadcast_to(given, weights[name][row].shape), atol=1e-7)
+
+
+@pytest.mark.parametrize("name", [name for name in ARCHITECTURES if name.startswith("coverage")])
+def test_prediction_covers_what_it_was_told_to_look_at(name: str) -> None:
+    architecture = ARCHITECTURES[name]
+    model, batch = model_of(architecture, torch.float32), batch_for(architecture)
+    stepper, oracles = TorchStepper(model), oracles_for(architecture, 2)
+    after, state = stepper.start(batch.sources, 3, oracles), first_state(model, batch)
+    state = replace(state, link=replace(state.link, oracle={name: told_of(oracle) for name, oracle in oracles.items()}))
+    tokens = np.full((3, 1), BEGIN, dtype=np.int64)
+    with torch.inference_mode():
+        for _ in range(3):
+            step, decoded = stepper.step(tokens, after), model.decoder.step(torch.from_numpy(tokens), state)
+            after, state = step.state, decoded.state
+            np.testing.assert_allclose(step.all(), model.decoder.log_probs(decoded).numpy(), atol=CLOSE)
