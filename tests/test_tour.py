@@ -15,14 +15,14 @@ FILES = ("jsonl", "json", "yaml", "md")
 
 
 def is_there(name: str) -> bool:
-    parts = ["seqloom", *name.split(".")]
-    found, rest = importlib.import_module("seqloom"), parts[1:]
-    while rest:
+    found: object = importlib.import_module("seqloom")
+    path = "seqloom"
+    for part in name.split("."):
+        path = f"{path}.{part}"
         try:
-            found = getattr(found, rest[0]) if hasattr(found, rest[0]) else importlib.import_module(f"{found.__name__}.{rest[0]}")
-        except (ImportError, AttributeError):
+            found = getattr(found, part) if hasattr(found, part) else importlib.import_module(path)
+        except ImportError:
             return False
-        rest = rest[1:]
     return True
 
 
