@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from seqloom.cli.explain_folder import explain_folder
 from seqloom.cli.explain_inside import require_alone
 from seqloom.cli.options import (
     BeamWidth,
@@ -16,6 +17,7 @@ from seqloom.cli.options import (
     MaximumInput,
     OracleUnit,
     OracleUnitOption,
+    is_folder,
     is_there,
     named_sources,
     print_json,
@@ -33,8 +35,8 @@ def explain(
         list[str],
         typer.Argument(
             metavar="RUN... TEXT",
-            help="A run folder; several are shown beside each other, to compare them. Then the source: text, or an image file; "
-            "several as a JSON object. The text itself for a language model.",
+            help="A run folder; several are shown beside each other, to compare them. Then the source: text, an image file, or "
+            "a folder of them, for a gallery; several as a JSON object. The text itself for a language model.",
         ),
     ],
     out: Annotated[Path, typer.Option("--out", metavar="FILE", help="Where to write: .html, .svg, .png or .json.")] = Path(
@@ -72,6 +74,7 @@ def explain(
         seqloom explain runs/demo "le 3 mai 1979" --tree --beam 3 --out tree.svg
         seqloom explain runs/demo "le 3 mai 1979" --steps --out steps.html
         seqloom explain runs/captions dog.jpg --out dog.html
+        seqloom explain runs/captions photos --out gallery.html
         seqloom explain runs/questions '{"image": "dog.jpg", "question": "what colour is it?"}'
         seqloom explain runs/book "To be, or not to be" --out next.html
         seqloom explain runs/book "To be, or not to be" --units top --out units.html
@@ -100,9 +103,20 @@ def explain(
         require_alone(runs, tree=tree, steps=steps, oracle=oracle)
         _explain_inside(runs[0], text, feature or [], out, beam, maximum_input, tree=tree, json=json)
         return
+    if is_folder(text) and _reads_files(runs[0]):
+        explain_folder(runs, Path(text), out, beam, json=json)
+        return
     told = None if oracle is None else _entries(oracle)
     wishes = {"oracle": told, "oracle_unit": oracle_unit.value}
     _explain_source(runs, text, feature or [], out, beam, maximum_input, wishes, json=json)
+
+
+def _reads_files(run: str) -> bool:
+    """Whether a run reads files, such as images: to others, the name of a folder is a text."""
+    from seqloom.runs import RunFolder
+    from seqloom.runs.seeds import runs_at
+
+    return bool(RunFolder.open(runs_at(Path(run))[0]).recipe.data.file_sources)
 
 
 def _parted(words: list[str]) -> tuple[list[str], str]:

@@ -123,14 +123,15 @@ OracleUnitOption = Annotated[
 
 def split_places(places: list[str]) -> tuple[list[str], list[str]]:
     """The runs, one or several, and what is named after them."""
-    count = next((number for number, place in enumerate(places) if number and not _is_folder(place)), len(places))
+    count = next((number for number, place in enumerate(places) if number and not is_folder(place)), len(places))
     for place in places[1:count]:
         if all(found_at(Path(place) / name) is Found.NOTHING for name in ("run.json", "seeds.json")):
             raise DataError(f"{place}: expected a file to read or a run folder, found another folder. Name the files in it")
     return places[:count], places[count:]
 
 
-def _is_folder(place: str) -> bool:
+def is_folder(place: str) -> bool:
+    """Whether a folder has this name."""
     return place != "" and found_at(place) is Found.FOLDER  # an empty text is no folder, though an empty path is
 
 

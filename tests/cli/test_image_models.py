@@ -69,3 +69,16 @@ def test_a_tuned_network_is_all_in_the_run(table: Path, seqloom: Seqloom, monkey
     assert (run / "weights.safetensors").stat().st_size > 1_000_000
     monkeypatch.setattr(efficientnet, "pretrained_weights", lambda: pytest.fail("a run has its own weights"))
     assert seqloom("predict", run, given=f"{table.parent / '0.png'}\n").code == 0
+
+
+def test_a_folder_of_pictures_becomes_a_gallery(table: Path, seqloom: Seqloom, tmp_path: Path) -> None:
+    run = trained(table, {"kind": "cnn", "channels": [4], "size": 8}, epochs=1)
+    folder = tmp_path / "some"
+    folder.mkdir()
+    refused = seqloom("explain", run, folder, "--out", tmp_path / "gallery.svg")
+    assert (refused.code, "holds no pictures" in refused.err) == (2, True)
+    for number in range(3):
+        (folder / f"{number}.png").write_bytes((table.parent / f"{number}.png").read_bytes())
+    answer = seqloom("explain", run, folder, "--out", tmp_path / "gallery.svg")
+    assert [line.split("\t")[0] for line in answer.out.splitlines()[:3]] == ["0.png", "1.png", "2.png"]
+    assert (tmp_path / "gallery.svg").read_text(encoding="utf-8").count("<image") == 3

@@ -1,1 +1,1 @@
-"""Whole pages about a run: the report, and what goes wrong."""
+"""Whole pages about a run: the report, what goes wrong, a gallery of pictures."""
