@@ -152,10 +152,13 @@ def _judged(pages: list[Path], seen: str, asked: list[str]) -> Findings:
     found = Findings()
     lines = [line for line in seen.splitlines() if "CONSOLE" in line]
     for number, page in enumerate(pages):
-        driven = page.suffix != ".html" or f"DRIVEN-{number}-" in seen
-        found.add(
-            "opened, with events on its elements: nothing ran", "" if driven else f"{page.name}: its own scripts did not end"
-        )
+        if page.suffix == ".html":
+            driven = f"DRIVEN-{number}-" in seen
+            found.add(
+                "opened, with events on its elements: nothing ran", "" if driven else f"{page.name}: its scripts did not end"
+            )
+        else:
+            found.add("a drawing (SVG) opened: nothing ran")
     found.faults += [f"a script ran: {line}" for line in lines if "RAN-" in line]
     found.faults += [f"a request left: {one}" for one in asked]
     found.faults += [f"the console says: {line}" for line in lines if "RAN-" not in line and "DRIVEN-" not in line]
@@ -246,8 +249,11 @@ def _of_text(book: Path) -> dict[str, Any]:
 
 def _text_pages(folder: Path, run: Path, book: Path, joined: str) -> Iterator[Path]:
     """The pages of a language model."""
-    yield _made(folder / "next.html", "explain", run, joined, "--out", folder / "next.html")
-    yield _made(folder / "units.html", "explain", run, joined, "--units", "top", "--out", folder / "units.html")
+    for ending in ("html", "svg"):
+        following, units, written = (folder / f"{name}.{ending}" for name in ("next", "units", "written"))
+        yield _made(following, "explain", run, joined, "--out", following)
+        yield _made(units, "explain", run, joined, "--units", "top", "--out", units)
+        yield _made(written, "sample", run, "--count", 2, "--length", 30, "--out", written)
     yield _made(folder / "score.html", "score", run, book, "--html", folder / "score.html")
     yield _made(folder / "text-report.html", "report", run, "--out", folder / "text-report.html")
 
