@@ -11,6 +11,7 @@ from typing import Protocol
 
 from seqloom.views.drawing.canvas import Canvas
 from seqloom.views.drawing.page import text as markup
+from seqloom.views.drawing.pixels import Pixels, data_uri, rgb_png
 from seqloom.views.drawing.shapes import document, label_text, rectangle, text_line
 from seqloom.views.drawing.theme import colour, group_style
 from seqloom.views.text.labels import Label, clean, isolated, starts_right_to_left
@@ -139,6 +140,26 @@ class Area:
     def draw(self, canvas: Canvas) -> None:
         """Draw the area."""
         canvas.area(self.corners, colour(self.kind), self.radius)
+
+
+@dataclass(frozen=True)
+class Photo:
+    """Pixels in a rectangle."""
+
+    pixels: Pixels
+    x: float
+    y: float
+    width: float
+    height: float
+
+    def svg(self) -> str:
+        """The picture, held in the drawing itself."""
+        place = f'x="{self.x:g}" y="{self.y:g}" width="{self.width:g}" height="{self.height:g}"'
+        return f'<image {place} preserveAspectRatio="none" href="{data_uri(rgb_png(self.pixels))}"/>'
+
+    def draw(self, canvas: Canvas) -> None:
+        """Draw the picture."""
+        canvas.image(self.pixels, self.x, self.y, self.width, self.height)
 
 
 @dataclass(frozen=True)
