@@ -25,7 +25,7 @@ FRONT = "top of the package"
 Graph = Mapping[str, frozenset[str]]
 """What each module, or room, imports."""
 
-WIDTH, HEIGHT, GAP, ROW = 264, 96, 24, 148
+WIDTH, HEIGHT, GAP, ROW = 280, 116, 20, 160
 
 
 @dataclass(frozen=True)
@@ -213,13 +213,13 @@ def _line(points: list[tuple[float, float]]) -> str:
 def _box(room: str, centre: float, top: float, house: House) -> str:
     name, left = f"{PACKAGE}.{room}", centre - WIDTH / 2
     inner = [one.removeprefix(f"{name}.") for one in house.packages if one.startswith(f"{name}.") and one.count(".") == 2]
-    rooms = textwrap.wrap(", ".join(inner), 42)
-    said = textwrap.shorten(house.packages[name], 40 * (4 - len(rooms)), placeholder=" …")
-    lines = [*((line, "#33424f") for line in textwrap.wrap(said, 42)), *((line, "#8a5a00") for line in rooms)]
-    text = [f'<text x="{left + 12:g}" y="{top + 23:g}" font-size="16" font-weight="bold" fill="#16324f">{room}</text>']
+    rooms = textwrap.wrap(", ".join(inner), 34)
+    said = textwrap.shorten(house.packages[name], 33 * (4 - len(rooms)), placeholder=" …")
+    lines = [*((line, "#33424f") for line in textwrap.wrap(said, 34)), *((line, "#8a5a00") for line in rooms)]
+    text = [f'<text x="{left + 12:g}" y="{top + 25:g}" font-size="20" font-weight="bold" fill="#16324f">{room}</text>']
     for number, (line, colour) in enumerate(lines):
-        place = f'x="{left + 12:g}" y="{top + 42 + 15 * number:g}"'
-        text.append(f'<text {place} font-size="11.5" fill="{colour}">{html.escape(line)}</text>')
+        place = f'x="{left + 12:g}" y="{top + 47 + 18 * number:g}"'
+        text.append(f'<text {place} font-size="15" fill="{colour}">{html.escape(line)}</text>')
     frame = f'<rect x="{left:g}" y="{top:g}" width="{WIDTH}" height="{HEIGHT}" rx="8" fill="#eef4fa" stroke="#5b7fa3"/>'
     return "\n".join([frame, *text])
 
