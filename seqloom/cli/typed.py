@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 _OTHERS = (".wav", ".flac", ".mp3", ".ogg", ".mp4", ".avi", ".mov", ".mkv", ".zip", ".tar", ".yaml", ".yml", ".md", ".html")
 """Of files that people have beside tables of text."""
 
+_LONGEST_SHOWN = 60
+
 
 def typed_texts(data: "Data", given: "Sequence[str]", reading: str | None) -> "Iterator[Example] | None":
     """The texts that were typed, as examples; None if files were named, or standard input.
@@ -44,7 +46,8 @@ def typed_texts(data: "Data", given: "Sequence[str]", reading: str | None) -> "I
         raise UsageError(f"--columns and --format say how to read a file, and there is no file {absent[0]!r}. Check the path")
     for text in absent:
         if not any(character.isspace() for character in text):  # what has a space in it is hardly meant as a name
-            typer.echo(f"seqloom: no file is called {visible(text)}: it is read as a text", err=True)
+            shown = text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}..."
+            typer.echo(f"seqloom: no file is called {visible(shown)}: it is read as a text", err=True)
     return _examples(list(data.sources), absent)
 
 

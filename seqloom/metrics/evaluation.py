@@ -40,6 +40,10 @@ class Evaluation:
     absent: Mapping[str, str] = field(default_factory=dict)
     classes: Classes | None = None
 
+    def __repr__(self) -> str:
+        told = ", ".join(f"{name} {self.metrics[name]:.2f}" for name in self.telling)
+        return f"Evaluation({self.count:,} examples: {told})"
+
     @property
     def telling(self) -> list[str]:
         """The names of the metrics that say something."""
