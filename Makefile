@@ -12,7 +12,7 @@ TEST_JOBS ?= 2
 demo: $(VENV)/.ready-demo
 	$(BIN)/seqloom demo
 
-test: $(VENV)/.ready-dev $(VENV)/.ready-node
+test: $(VENV)/.ready-dev $(VENV)/.ready-node $(VENV)/.ready-browser
 	OMP_NUM_THREADS=1 $(BIN)/pytest -n $(TEST_JOBS)
 
 # The tests of what differs from BASE: changed tests, and those that mirror changed modules.
@@ -78,6 +78,13 @@ $(VENV)/.ready-dev: $(VENV)/.ready-base pyproject.toml
 # What the tests of programs in JavaScript run; without npm they say that they were left out.
 $(VENV)/.ready-node: $(VENV)/.ready-base
 	! command -v npm > /dev/null || npm install --prefix $(VENV)/node --silent --no-audit --no-fund --ignore-scripts onnxruntime-web@1.30.0
+	touch $@
+
+# What the tests open pages with, installed where that is possible; elsewhere they say that they were left out.
+$(VENV)/.ready-browser: $(VENV)/.ready-base
+	command -v chromium > /dev/null || command -v google-chrome > /dev/null || \
+		! { test "$$(id -u)" = 0 && command -v apt-get > /dev/null; } || \
+		{ apt-get update -qq && apt-get install -qq --yes --no-install-recommends chromium > /dev/null; }
 	touch $@
 
 clean:

@@ -31,8 +31,8 @@ def test_no_text_becomes_markup_in_a_browser(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.syspath_prepend(str(SCRIPT.parent))
     from attacks.pages import browser  # type: ignore[import-not-found]
 
-    if browser() is None:
-        pytest.skip("no Chromium here: install it, or name one in SEQLOOM_BROWSER")
+    if browser() is None and not os.environ.get("CI"):
+        pytest.skip("no Chromium here, and `make test` could not install it: install it, or name one in SEQLOOM_BROWSER")
     [one] = attacked("pages").values()
     assert one["faults"] == []
 

@@ -1,4 +1,4 @@
-"""Flipped bits and lost ends in every file of a run folder and of the caches: noticed, or without any consequence."""
+"""Flipped bits and lost ends in every file of runs, exported models and caches: noticed, or without any consequence."""
 
 import hashlib
 import json
@@ -14,6 +14,8 @@ import numpy as np
 
 from attacks.ground import Findings, Ground, limit_memory, small_recipe, tiny_run, watched
 from attacks.material import image_recipe, interrupted_run
+from seqloom.export.writing import export_run
+from seqloom.runs import RunFolder
 
 _TRUNCATED = 0.2
 """The share of attempts that cut a file short; the others flip a bit."""
@@ -53,9 +55,11 @@ def _targets(ground: Ground) -> list[Target]:
     """Further kinds of folders that seqloom writes belong here."""
     run = tiny_run(ground)
     begun = interrupted_run(ground)
+    exported = export_run(run, ground.folder / "exported", precision="int8").path
     recipes = {"of pairs": small_recipe(ground.folder / "tiny" / "pairs.tsv", 30), "of pictures": image_recipe(ground)}
     return [
         Target("a finished run", run, lambda: _outputs(run) + _state(run)),
+        Target("an exported model", exported, lambda: _outputs(exported) + json.dumps(RunFolder.open(exported).facts)),
         Target("a run that was interrupted", begun, lambda: _state(begun)),
         *(
             Target(f"the caches {name}", ground.folder / f"cache {name}", _prepared_observer(ground, name, body))
@@ -77,7 +81,6 @@ def _outputs(run: Path) -> str:
 
 def _state(run: Path) -> str:
     """What `compare`, and a training that goes on, have of the run."""
-    from seqloom.runs import RunFolder
     from seqloom.runs.hashed_arrays import digest
 
     opened = RunFolder.open(run)
