@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from seqloom.cli.options import print_json, progress_bar
-from seqloom.errors import UsageError
+from seqloom.errors import DataError, UsageError
 from seqloom.system.terminals import for_output
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def _pictures(folder: Path) -> list[Path]:
 
     found = sorted(one for one in folder.iterdir() if one.suffix.lower() in _PICTURES and one.is_file())
     if not found:
-        raise UsageError(f"{folder}: holds no pictures. A gallery shows files that end in {', '.join(_PICTURES)}")
+        raise DataError(f"{folder}: holds no pictures. A gallery shows files that end in {', '.join(_PICTURES)}")
     if len(found) > MOST:
         raise UsageError(f"{folder}: holds {len(found):,} pictures, and a gallery shows {MOST} at most. Give a smaller folder")
     return found

@@ -124,6 +124,8 @@ def _model(base: Recipe, sources: Sequence[str], *, narrowed: bool) -> dict[str,
         encoder["size"] = min(_NARROW, encoder["size"])
         decoder["size"] = min(2 * _NARROW, decoder["size"])
         encoder["embedding"], decoder["embedding"] = (min(_NARROW, one["embedding"]) for one in (encoder, decoder))
+        if decoder["tied"] != "none":  # the embedding is the output layer
+            decoder["embedding"] = decoder["size"]
     return {**body, **({"encoder": encoder} if len(sources) == 1 else {"encoders": dict.fromkeys(sources, encoder)})}
 
 

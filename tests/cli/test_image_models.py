@@ -76,7 +76,7 @@ def test_a_folder_of_pictures_becomes_a_gallery(table: Path, seqloom: Seqloom, t
     folder = tmp_path / "some"
     folder.mkdir()
     refused = seqloom("explain", run, folder, "--out", tmp_path / "gallery.svg")
-    assert (refused.code, "holds no pictures" in refused.err) == (2, True)
+    assert (refused.code, "holds no pictures" in refused.err) == (3, True)
     for number in range(3):
         (folder / f"{number}.png").write_bytes((table.parent / f"{number}.png").read_bytes())
     answer = seqloom("explain", run, folder, "--out", tmp_path / "gallery.svg")
