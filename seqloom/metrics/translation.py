@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from sacrebleu.metrics.base import Metric as LibraryMetric
 
 _ORDER = 4
-_FEWEST_PIECES, _MOST_SOUNDS, _LONGEST_SOUND = 200, 150, 2.5
+_MANY_PIECES, _MOST_SOUNDS, _LONGEST_SOUND = 200, 150, 2.5
 _SOUNDS = "the targets are sounds or letters between spaces, and BLEU is a metric of words in sentences"
 
 
@@ -35,7 +35,10 @@ def chrf(items: Sequence[Item]) -> Measure:
 def _are_sounds(items: Sequence[Item]) -> bool:
     """Whether what stands between spaces are sounds or letters rather than words: few, short, and always the same."""
     pieces = [piece for item in items for reference in item.references for piece in reference.split()]
-    if len(pieces) < _FEWEST_PIECES or len(set(pieces)) > _MOST_SOUNDS:
+    if len(set(pieces)) > _MOST_SOUNDS:
+        return False
+    # Words of Chinese or Japanese are as short as sounds. Only in many pieces does it show how many different ones there are.
+    if len(pieces) < _MANY_PIECES and any(unicodedata.east_asian_width(letter) == "W" for piece in pieces for letter in piece):
         return False
     letters = sum(not unicodedata.category(letter).startswith("M") for piece in pieces for letter in piece)
     return letters / len(pieces) < _LONGEST_SOUND

@@ -268,7 +268,7 @@ def test_bleu_is_silent_where_no_reference_has_four_words() -> None:
     short = Item("a b c", ("a b c",), ("a", "b", "c"), (("a", "b", "c"),), 3)
     assert evaluate([short]).telling == [name for name in PAIRS if name not in ("bleu", "wer")]
     assert evaluate([short]).metrics["bleu"] == 0
-    assert not evaluate([short, Item("a b c d", ("a b c d",), ("a",), (("a",),), 4)]).silent
+    assert not evaluate([short, Item("now four words stand", ("now four words stand",), ("a",), (("a",),), 4)]).silent
 
 
 def class_items(*pairs: tuple[str, str]) -> list[Item]:
@@ -317,4 +317,6 @@ def test_a_metric_that_repeats_another_is_not_shown() -> None:
 def test_bleu_is_not_shown_for_sounds_between_spaces() -> None:
     pronounced = [item("HH AH0 L OW1 W ER1 L D", "HH AH0 L OW1 W ER1 L D")] * 30
     assert "sounds" in evaluate(pronounced).silent["bleu"]
+    assert "sounds" in evaluate(pronounced[:1]).silent["bleu"]
     assert "bleu" in evaluate([item("the cat sat on the mat", "the cat sat on the mat")] * 60).telling
+    assert "bleu" in evaluate([item("我 喜欢 吃 苹果 。", "我 喜欢 吃 苹果 。")]).telling  # short, but words
