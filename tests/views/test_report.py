@@ -3,6 +3,7 @@
 import math
 import re
 import xml.etree.ElementTree as ET
+from itertools import pairwise
 
 import pytest
 
@@ -149,6 +150,18 @@ def test_values_are_written_short(value: float, written: str) -> None:
 
 def test_bars_of_nothing_are_nothing() -> None:
     assert bar_chart("empty", []) == ""
+
+
+def test_bars_leave_room_for_the_letters_of_narrow_screens() -> None:
+    letters = 15.0  # report.css
+    chart = bar_chart("match", [("3\u20135", 100.0, "n=15")], highest=100.0, x_label="symbols")
+    lines = {
+        content: float(y) for y, content in re.findall(r'y="([\d.]+)" font-size="[\d.]+" text-anchor="\w+">([^<]+)<', chart)
+    }
+    over_bar = min(float(y) for y in re.findall(r'class="ink num" x="[\d.]+" y="([\d.]+)"', chart))
+    assert over_bar >= letters
+    below = sorted(lines[one] for one in ("3\u20135", "n=15", "symbols"))
+    assert all(after - before >= letters for before, after in pairwise(below))
 
 
 def test_few_classes_have_a_table_of_confusions_and_many_a_list() -> None:

@@ -11,7 +11,8 @@ from seqloom.views.text.labels import isolated
 Point = tuple[float, float]
 
 WIDTH, HEIGHT = 520.0, 250.0
-_LEFT, _RIGHT, _TOP, _BOTTOM = 54.0, 24.0, 14.0, 40.0
+_LEFT, _RIGHT, _TOP, _BOTTOM = 54.0, 24.0, 22.0, 40.0
+"""Room for letters of 15 around the plot: narrow screens show all of them in that size (report.css)."""
 MOST_CURVES = 3
 """So many can be told apart by their colours."""
 _MOST_POINTS = 240
@@ -64,7 +65,7 @@ def bar_chart(title: str, bars: Sequence[tuple[str, float, str]], *, highest: fl
     if not bars:
         return ""
     tallest = max(value for _, value, _ in bars)
-    upward = _axis([0.0, highest or tallest or 1.0, tallest], HEIGHT - _BOTTOM - 8, _TOP)  # bars of zeros still need an axis
+    upward = _axis([0.0, highest or tallest or 1.0, tallest], HEIGHT - _BOTTOM - 14, _TOP)  # bars of zeros still need an axis
     step = (WIDTH - _LEFT - _RIGHT) / len(bars)
     body = _horizontal_lines(upward)
     for index, (label, value, small) in enumerate(bars):
@@ -75,8 +76,8 @@ def bar_chart(title: str, bars: Sequence[tuple[str, float, str]], *, highest: fl
             f' height="{max(upward.start - top, 0.5):.1f}" rx="1.5">'
             f"<title>{text(f'{isolated(label)}: {spoken(value)} {small}')}</title></rect>"
             + _text(middle, top - 5, spoken(value), "ink num", "middle", 10.5)
-            + _text(middle, HEIGHT - 31, label, "quiet num", "middle")
-            + _text(middle, HEIGHT - 18, small, "quiet num", "middle", 9.5)
+            + _text(middle, HEIGHT - 35, label, "quiet num", "middle")
+            + _text(middle, HEIGHT - 19, small, "quiet num", "middle", 9.5)
         )
     return _figure(title, "", body + _text(WIDTH - _RIGHT, HEIGHT - 3, x_label, "quiet", "end"))
 

@@ -110,7 +110,7 @@ def _worst(shown: Page) -> str:
     """Each wrong output with its reference, and where the model looked."""
     parts = []
     for mistake, prediction in zip(shown.mistakes.worst, shown.worst, strict=True):
-        rate = "wrong" if shown.mistakes.classes else f"{mistake.edits:,} edits, {mistake.error_rate:.0f} %"
+        rate = "wrong" if shown.mistakes.classes else f"{counted(mistake.edits, 'edit')}, {mistake.error_rate:.0f} %"
         note = f"{rate}; p {mistake.probability:.2g}"
         parts.append(example_list([ShownExample(prediction, mistake.case.wanted, note, mistake.others)]))
         if as_exhibit(prediction).prediction.alignment:
