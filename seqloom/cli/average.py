@@ -25,7 +25,7 @@ def average(
     ] = None,
     json: Json = False,
 ) -> None:
-    """Average the weights of several validations of a run, and see whether that is better.
+    """Average the weights of several validations of a run.
 
     Examples:
         seqloom train recipe.yaml --set training.keep.last=5 --out runs/mine
@@ -33,7 +33,7 @@ def average(
         seqloom average runs/mine --best 3 --out runs/mean-of-3
 
     Without --last and --best all weights that the run kept are averaged. The mean is judged on the validation data, beside the
-    run's best weights, and written as a run of its own, which predicts like any other.
+    run's best weights, to see whether it is better, and written as a run of its own, which predicts like any other.
     """
     require_torch("Averaging weights")
     if last is not None and best is not None:

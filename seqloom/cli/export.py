@@ -9,27 +9,29 @@ from seqloom.cli.options import Json, print_json, require_torch
 
 
 def export(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="The run whose best weights are exported.")],
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="The run whose best weights to export.")],
     out: Annotated[Path, typer.Option("--out", metavar="FOLDER", help="The folder to write; it must not exist yet.")],
     precision: Annotated[
         Literal["fp32", "int8"],
-        typer.Option("--precision", help="int8: a quarter of the size, and faster; every row has a scale of its own."),
+        typer.Option("--precision", help="int8 is about a quarter of the size, and faster; it rounds more."),
     ] = "fp32",
     shortlist: Annotated[
-        int | None, typer.Option("--shortlist", metavar="N", min=1, help="Write only the N symbols most frequent in training.")
+        int | None,
+        typer.Option("--shortlist", metavar="N", min=1, help="Keep only the N target symbols most frequent in training."),
     ] = None,
     json: Json = False,
 ) -> None:
-    """Write a model that runs without torch: ONNX graphs, vocabularies, and a card.
+    """Write a model as ONNX graphs, which run without torch.
 
     Examples:
         seqloom export runs/mine --out model
         seqloom export runs/mine --out model-int8 --precision int8
         seqloom predict model-int8 input.txt --beam 5
 
-    An exported model is used as a run is: `predict`, `evaluate`, `score`, `sample`, `explain` and `seqloom.load` take its
-    folder. They need the extra `runtime` only. It is compared with the run before the command ends: the largest difference of
-    a log-probability is printed.
+    The folder has all that is needed to use the model: graphs, vocabularies, the recipe and the model card. `predict`,
+    `evaluate`, `score`, `sample`, `explain`, `plane` and `seqloom.load` take it wherever they take a run, and need only the
+    extra `runtime` for it. Before the command ends, it compares the exported model with the run and prints the largest
+    difference between their log-probabilities.
     """
     require_torch("Exporting a model")
     from seqloom.export.writing import export_run
