@@ -1,5 +1,7 @@
 """`seqloom train`."""
 
+import shlex
+from json import dumps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -173,9 +175,19 @@ def _next_commands(recipe: "Recipe", outcome: "Outcome") -> list[str]:
     if outcome.members and recipe.is_language_model:
         return [f"compare {run}", f"score {outcome.members[0].path} FILE"]
     if outcome.members:
-        return [f'predict {run} "some text"', f"evaluate {run}", f"compare {run}"]
+        return [f"predict {run} {_an_input(recipe)}", f"evaluate {run}", f"compare {run}"]
     if recipe.is_language_model:
         return [f"sample {run}", f"score {run} FILE", f"report {run}"]
     if recipe.data.file_sources and len(recipe.data.sources) == 1:
         return [f"explain {run} FILE --out map.html", f"evaluate {run}", f"report {run}"]
-    return [f'predict {run} "some text"', f"evaluate {run}", f"report {run}"]
+    return [f"predict {run} {_an_input(recipe)}", f"evaluate {run}", f"report {run}"]
+
+
+def _an_input(recipe: "Recipe") -> str:
+    """An input such as this run reads, for a shell."""
+    files = recipe.data.file_sources
+    if len(recipe.data.sources) > 1:
+        return shlex.quote(
+            dumps({name: "FILE" if name in files else "some text" for name in recipe.data.sources}, ensure_ascii=False)
+        )
+    return "FILE" if files else '"some text"'

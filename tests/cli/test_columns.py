@@ -1,5 +1,7 @@
 """Tables that are given to commands as they are: which columns are taken, what is said of them, and what is refused."""
 
+import re
+import shlex
 from pathlib import Path
 
 import pytest
@@ -57,6 +59,9 @@ def test_two_texts_need_no_recipe(seqloom: Seqloom, here: Path, header: bool) ->
     quick = words({**small, "model.decoder.size": 8, "training.steps": 2, "training.threads": 1})
     answer = seqloom("train", "--pairs", "table.tsv", *told, "--out", "run", *quick)
     assert (answer.code, "with 2 classes" in answer.err) == (0, True)
+    following = re.search(r"seqloom (predict run .*)", answer.err)
+    assert following is not None
+    assert seqloom(*shlex.split(following[1])).code == 0  # as it is typed
     recipe = read_recipe(here / "run" / "recipe.yaml")
     assert (list(recipe.data.sources), recipe.data.vocabularies.target.kind) == (["premise", "hypothesis"], "whole")
     asked = '{"premise": "a dog runs", "hypothesis": "something is 3"}\n'
