@@ -56,7 +56,7 @@ def compare(
     paths = [one for run in runs for one in runs_at(Path(run))]
     outcome = _outcome(list(map(str, paths)), held_out, Test(test, columns, format, references, parse_metrics(metrics)))
     opened = [RunFolder.open(path) for path in paths]
-    bests = [_best_validation(run) for run in opened]
+    bests = [run.validation_at((run.counters() or {}).get("best_step")) for run in opened]
     names = [name for name in HIGHER_IS_BETTER if name == "loss" or any(name in best for best in bests)]
     rows = [_facts(run, best, names) for run, best in zip(opened, bests, strict=True)]
     differing = {str(run.path): differences(opened[0].recipe, run.recipe) for run in opened[1:]}
@@ -100,12 +100,6 @@ def _outcome(runs: list[str], held_out: bool, test: Test) -> PairedOutcome | Non
         if is_text_run(run):
             raise UsageError(f"{run}: is a language model, which has no outputs to compare. Use: seqloom score {run} FILE")
     return tested(runs, test)
-
-
-def _best_validation(run: "RunFolder") -> dict[str, Any]:
-    """What was measured at the run's best step; nothing before the first validation."""
-    best_step = (run.counters() or {}).get("best_step")
-    return next((record for record in run.metrics() if record["kind"] == "validation" and record["step"] == best_step), {})
 
 
 def _facts(run: "RunFolder", best: dict[str, Any], names: list[str]) -> dict[str, Any]:

@@ -1,6 +1,5 @@
 """Whether an exported model says what its run says: both score what the run wrote at its last validation."""
 
-import json
 import math
 from pathlib import Path
 from typing import Any
@@ -11,9 +10,9 @@ from seqloom.data.examples import INPUT, Example, Origin
 from seqloom.errors import DataError
 from seqloom.prediction.language_model import LanguageModel
 from seqloom.prediction.predictor import Predictor
-from seqloom.results.predictions import Prediction
 from seqloom.runs import RunFolder
 from seqloom.system.files import LARGEST_RECORDS, read_regular
+from seqloom.system.json_parsing import parse_object
 
 _DRAWN = 40
 """How many symbols a language model writes to be compared by."""
@@ -24,62 +23,59 @@ def compare(run: Path, export: Path, *, shortlist: int | None = None) -> tuple[f
 
     With a shortlist, both write anew, and what both wrote is compared: a run scores targets with its whole vocabulary.
     """
-    one, other = (
-        (_scores(run, run), _scores(export, run))
-        if shortlist is None
-        else _agreed(_written(run, run, shortlist), _written(export, run, None))
-    )
+    opened = RunFolder.open(run)
+    try:
+        if opened.recipe.is_language_model:
+            one, other = _scores_of_texts(run, export)
+        elif shortlist is None:
+            samples = _samples(opened)
+            one, other = (_scores(Predictor.load(model), samples) for model in (run, export))
+        else:
+            one, other = _agreed(run, export, _samples(opened), shortlist)
+    except DataError:  # pictures that are not where they were
+        return math.nan, 0
     if not len(one):
         return math.nan, 0
     return float(np.abs(np.subtract(one, other)).max()), len(one)
 
 
-def _written(model: Path, run: Path, shortlist: int | None) -> list[Prediction]:
-    """What is written for the samples."""
-    if RunFolder.open(run).recipe.is_language_model:
-        return []
-    try:
-        return list(Predictor.load(model, shortlist=shortlist).predict(_samples(run), beam=1))
-    except DataError:
-        return []
+def _scores_of_texts(run: Path, export: Path) -> tuple[list[float], list[float]]:
+    """What two language models say of a text that the first one wrote."""
+    models = [LanguageModel.load(path) for path in (run, export)]
+    texts = [written.text for written in models[0].sample(1, length=_DRAWN)]
+    one, other = ([value for scored in model.score(texts) for value in scored.log_probs] for model in models)
+    return one, other
 
 
-def _agreed(one: list[Prediction], other: list[Prediction]) -> tuple[list[float], list[float]]:
-    """The log-probabilities of outputs that are the same."""
-    same = [(a, b) for a, b in zip(one, other, strict=True) if a.tokens == b.tokens]
-    return [value for a, _ in same for value in a.best.log_probs], [value for _, b in same for value in b.best.log_probs]
-
-
-def _scores(model: Path, run: Path) -> list[float]:
+def _scores(model: Predictor, samples: list[Example]) -> list[float]:
     """Log-probabilities of all symbols of the samples."""
-    if RunFolder.open(run).recipe.is_language_model:
-        texts = [sampled.text for sampled in LanguageModel.load(run).sample(1, length=_DRAWN)]
-        return [value for scored in LanguageModel.load(model).score(texts) for value in scored.log_probs]
-    samples = _samples(run)
-    try:
-        return [value for scored in Predictor.load(model).score(samples) for value in scored.log_probs]
-    except DataError:  # pictures that are not where they were
-        return []
+    return [value for scored in model.score(samples) for value in scored.log_probs]
 
 
-def _samples(run: Path) -> list[Example]:
-    """What was read and written at the last validation."""
-    recipe = RunFolder.open(run).recipe
-    files = sorted((run / "validation").glob("*.json"), key=lambda path: int(path.stem) if path.stem.isdecimal() else -1)
+def _agreed(run: Path, export: Path, samples: list[Example], shortlist: int) -> tuple[list[float], list[float]]:
+    """The log-probabilities of outputs that both write."""
+    models = Predictor.load(run, shortlist=shortlist), Predictor.load(export)
+    pairs = zip(*(model.predict(samples, beam=1) for model in models), strict=True)
+    same = [(one.best, other.best) for one, other in pairs if one.tokens == other.tokens]
+    return [value for one, _ in same for value in one.log_probs], [value for _, other in same for value in other.log_probs]
+
+
+def _samples(run: RunFolder) -> list[Example]:
+    """What was read and written at the last validation; nothing if that cannot be read any more."""
+    files = sorted(
+        (path for path in (run.path / "validation").glob("*.json") if path.stem.isdecimal()), key=lambda path: int(path.stem)
+    )
     if not files:
         return []
-    body = json.loads(read_regular(files[-1], limit=LARGEST_RECORDS, inside=run))
-    return [
-        Example(_sources(sample, list(recipe.data.sources)), sample["text"], Origin(INPUT, number), 1.0, _features(sample))
-        for number, sample in enumerate(body.get("samples", []), start=1)
-        if sample.get("text")
-    ]
+    try:
+        body = parse_object(read_regular(files[-1], limit=LARGEST_RECORDS, inside=run.path), {"samples": list})
+        samples = [sample for sample in body["samples"] if sample["text"]]
+        return [_example(sample, list(run.recipe.data.sources), number) for number, sample in enumerate(samples, start=1)]
+    except (OSError, ValueError, LookupError, TypeError):
+        return []
 
 
-def _sources(sample: dict[str, Any], names: list[str]) -> dict[str, str]:
+def _example(sample: dict[str, Any], names: list[str], number: int) -> Example:
     source = sample["source"]
-    return {name: source[name] for name in names} if isinstance(source, dict) else {names[0]: source}
-
-
-def _features(sample: dict[str, Any]) -> tuple[str, ...]:
-    return tuple(sample.get("features", ()))
+    sources = {name: str(source[name]) for name in names} if isinstance(source, dict) else {names[0]: str(source)}
+    return Example(sources, str(sample["text"]), Origin(INPUT, number), features=tuple(map(str, sample.get("features", ()))))

@@ -1,6 +1,5 @@
 """Write a run as an exported model, and see that it says what the run says."""
 
-import hashlib
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from seqloom.errors import MissingExtraError, RunError
 from seqloom.prediction.backends import open_vocabularies, require_shortlist
 from seqloom.recipe.sections import EfficientNetLite0Encoder, GridEncoder, Recipe, SymbolEncoder
 from seqloom.runs import EXPORT_DOCUMENT, RunFacts, RunFolder
+from seqloom.runs.documents import sha256
 from seqloom.runtime.exports import BEST, ENCODER, FORMAT, STEP, network_file
 from seqloom.system.atomic_files import write_synced
 
@@ -61,7 +61,9 @@ def export_run(run: Path, out: Path, *, precision: "Precision" = "fp32", shortli
     weights, told = opened.load_weights()
     files, facts = _graphs(opened, weights, precision, shortlist)
     body = _told(opened.facts)
-    body |= {"graphs": facts, "metrics": _best(opened, told), "search": opened.recipe.search.model_dump(mode="json")}
+    best = opened.validation_at(told.get("step"))
+    measured = {name: value for name, value in best.items() if isinstance(value, int | float)}
+    body |= {"graphs": facts, "metrics": measured, "search": opened.recipe.search.model_dump(mode="json")}
     RunFolder.create(
         out, opened.recipe, opened.vocabularies(), body, document=EXPORT_DOCUMENT, fill=_filling(files, opened, precision)
     )
@@ -95,7 +97,7 @@ def _graphs(
     facts = {
         "format": FORMAT,
         "precision": precision,
-        "files": {name: hashlib.sha256(content).hexdigest() for name, content in files.items()},
+        "files": {name: sha256(content) for name, content in files.items()},
         "rows": list(graphs.rows),
         "sentences": list(graphs.sentences),
         "attended": list(graphs.attended),
@@ -145,14 +147,6 @@ def _networks(recipe: Recipe) -> Iterator[tuple[str, Any]]:
 
             weights = {key: weight.numpy() for key, weight in pretrained_weights().items()}
             yield network_file(name), network_graph(encoder, weights, _sides(recipe, name))
-
-
-def _best(run: RunFolder, told: Mapping[str, str]) -> dict[str, Any]:
-    """What the best validation measured."""
-    for record in run.metrics():
-        if record["kind"] == "validation" and str(record["step"]) == told.get("step"):
-            return {name: value for name, value in record.items() if isinstance(value, int | float)}
-    return {}
 
 
 def _filling(files: Mapping[str, bytes], run: RunFolder, precision: str) -> Callable[[RunFolder], None]:

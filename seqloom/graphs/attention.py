@@ -31,11 +31,6 @@ class Looked:
     scores: Value | None = None
 
 
-def context_size(section: sections.Attention, memory_size: int) -> int:
-    """The width of what is read."""
-    return section.size if isinstance(section, sections.MultiHead) else memory_size
-
-
 def key_size(section: sections.Attention, query_size: int, memory_size: int) -> int:
     """The width of keys."""
     match section:

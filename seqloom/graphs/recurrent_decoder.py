@@ -31,7 +31,7 @@ class RecurrentDecoder(Decoder):
         """The width of contexts of all sources side by side."""
         if self.attention is None:
             return sum(self.sizes.summaries.values()) if self.every_step else 0
-        return sum(attending.context_size(self.attention.attention, size) for size in self.sizes.states.values())
+        return sum(sections.context_size(self.attention.attention, size) for size in self.sizes.states.values())
 
     @property
     def rows(self) -> dict[str, Leaf]:
@@ -75,7 +75,7 @@ class RecurrentDecoder(Decoder):
         for name, size in self.sizes.states.items():
             positions, kind = f"S.{name}", self.attention.attention
             found[f"keys.{name}"] = Leaf(["B", positions, attending.key_size(kind, self.decoder.size, size)])
-            found[f"values.{name}"] = Leaf(["B", positions, attending.context_size(kind, size)])
+            found[f"values.{name}"] = Leaf(["B", positions, sections.context_size(kind, size)])
             found[f"mask.{name}"] = Leaf(["B", positions], "bool")
         if self.attention.copy:
             found |= {f"symbols.{name}": Leaf(["B", f"S.{name}"], "int64") for name in self._texts}

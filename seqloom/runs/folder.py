@@ -313,6 +313,11 @@ class RunFolder:
         with writing(self.path), open_to_append(self.path / "metrics.jsonl") as stream:
             stream.write(to_line(record))
 
+    def validation_at(self, step: object) -> dict[str, Any]:
+        """What was measured at a step; nothing if there was no validation then."""
+        kept = (record for record in self.metrics() if record["kind"] == "validation")
+        return next((record for record in kept if str(record["step"]) == str(step)), {})
+
     def metrics(self) -> list[dict[str, Any]]:
         """All records of metrics.jsonl; a last line that a kill cut short does not count.
 

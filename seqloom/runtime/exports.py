@@ -1,6 +1,5 @@
 """An exported model's folder, opened: what its model.json says of the graphs, and the graphs themselves."""
 
-import hashlib
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,6 +9,7 @@ from seqloom.data.media.images import ImagePixels
 from seqloom.errors import RunError
 from seqloom.results.layouts import Grid, Layout, Tokens
 from seqloom.runs import RunFolder
+from seqloom.runs.documents import reason_of, sha256
 from seqloom.runtime.frontends import SeenFeatures
 from seqloom.runtime.guard import require_harmless
 from seqloom.runtime.sessions import Session
@@ -73,12 +73,12 @@ class ExportedModel:
             raise RunError(f"{self._run.path}: its model.json names no {name}. Export the run again")
         try:
             content = read_regular(path, limit=LARGEST_WEIGHTS, inside=self._run.path)
-            if hashlib.sha256(content).hexdigest() != self._facts["files"][name]:
+            if sha256(content) != self._facts["files"][name]:
                 raise ValueError("it does not match its hash")
             require_harmless(content)
         except (OSError, ValueError) as problem:
-            reason = (problem.strerror if isinstance(problem, OSError) else None) or problem
-            raise RunError(f"{path}: cannot be used: {reason}. Restore it from a copy, or export the run again") from problem
+            advice = "Restore it from a copy, or export the run again"
+            raise RunError(f"{path}: cannot be used: {reason_of(problem)}. {advice}") from problem
         return Session(content, where=str(path))
 
 

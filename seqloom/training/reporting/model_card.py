@@ -8,7 +8,7 @@ from seqloom.runs import RunFolder
 
 def model_card(run: RunFolder, model: EncoderDecoder, prepared: Prepared) -> str:
     """The card as Markdown."""
-    best = _best(run)
+    best = run.validation_at(run.load_weights()[1]["step"])
     values = "\n".join(
         f"| {name} | {value:.4f} |" for name, value in best.items() if isinstance(value, float) and name != "seconds"
     )
@@ -65,11 +65,3 @@ The loss is in nats per symbol. It holds for text like the validation split; on 
 The model knows the symbols and patterns of its training text only. What it writes is made up, and may repeat what it has
 read.
 """
-
-
-def _best(run: RunFolder) -> dict[str, object]:
-    _, facts = run.load_weights()
-    for record in run.metrics():
-        if record["kind"] == "validation" and str(record["step"]) == facts["step"]:
-            return record
-    return {}
