@@ -56,6 +56,12 @@ def test_a_header_is_known_by_its_names_or_by_being_unlike_its_columns(
     assert found.count == len(WORDS)
 
 
+def test_a_stray_tab_in_one_line_makes_no_third_column(tmp_path: Path) -> None:
+    rows = [[f"{word}{number}", f"{number}{word}"] for number in range(20) for word in WORDS]
+    rows[100].append("x")
+    assert recognise(table(tmp_path, rows)).columns == Columns()  # the line itself is named when the table is read
+
+
 def test_codes_of_languages_are_a_header_of_sentences_not_of_words(tmp_path: Path) -> None:
     assert recognise(table(tmp_path, columns(SENTENCES, SENTENCES), "en", "de")).columns == Columns(source="en", target="de")
     assert recognise(table(tmp_path, [["it", "es"], *columns(WORDS, WORDS[::-1])])).columns == Columns()

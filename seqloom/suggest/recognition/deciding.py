@@ -111,7 +111,7 @@ def recognise(
 
 def _look(sampled: TableSample, header: Sequence[str] | None) -> list[Column]:
     """What each column holds."""
-    width = len(header) if header is not None else max((len(cells) for _, cells in sampled.rows), default=0)
+    width = len(header) if header is not None else sampled.width
     names: Sequence[str | None] = header or [None] * width
     return [look_at_column(place, names[place], sampled.column(place), of=width) for place in range(width)]
 

@@ -45,6 +45,12 @@ class TableSample:
         left = [row for row in self.rows if list(row.cells) != list(header)]
         return TableSample(left, self.count - (len(self.rows) - len(left)), tuple(header))
 
+    @property
+    def width(self) -> int:
+        """How many columns there are: as many as one row in a hundred has. A stray tab makes no column."""
+        widths = sorted((len(cells) for _, cells in self.rows), reverse=True)
+        return widths[len(widths) // 100] if widths else 0
+
     def column(self, place: int) -> list[str]:
         """What stands in a column, counted from 0, where anything does."""
         return [cells[place] for _, cells in self.rows if place < len(cells) and not is_empty(cells[place])]
