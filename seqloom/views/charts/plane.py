@@ -259,7 +259,7 @@ def plane_page(plane: Plane, title: str) -> str:
     )
     style = f"<style>{group_style()}</style>"
     parts = style, header(title, _agreement(plane)), section("", plot)
-    return sheet(title, *parts, styles=("plane.css",), scripts=("plane.js",))
+    return sheet(title, *parts, styles=("plane.css",), scripts=("elements.js", "plane.js"))
 
 
 def _key(mark: int) -> str:

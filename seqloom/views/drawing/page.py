@@ -1,6 +1,7 @@
 """The shell of a page: one file that needs nothing else, and text that can do no harm in it."""
 
 import json
+import re
 from collections.abc import Sequence
 from functools import cache
 from html import escape
@@ -10,11 +11,14 @@ from typing import Any
 from seqloom.views.drawing.theme import drawing_style, page_variables
 from seqloom.views.text.labels import clean, starts_right_to_left
 
+_MODULE_LINE = re.compile(r"^(import .*\n|export )", re.MULTILINE)
+"""What makes a module of a script, as `assets` write it: imports on a line each, exports before what they offer."""
+
 
 def page(title: str, body: str, *, styles: Sequence[str] = (), scripts: Sequence[str] = ()) -> str:
     """Make a whole HTML document. styles and scripts name files in `assets`; body is trusted markup."""
     css = page_variables() + drawing_style() + "".join(asset(name) for name in ("page.css", *styles))
-    code = f"<script>{''.join(asset(name) for name in scripts)}</script>" if scripts else ""
+    code = f"<script>{script(scripts)}</script>" if scripts else ""
     return (
         '<!doctype html>\n<html lang="en" class="seqloom"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
@@ -88,6 +92,12 @@ def embedded(data: Any) -> str:
     for character in "<>&":
         written = written.replace(character, f"\\u{ord(character):04x}")
     return f'<script type="application/json">{written}</script>'
+
+
+def script(names: Sequence[str]) -> str:
+    """Modules of `assets` as one classic script, which works in a file that is opened as it is: those imported stand first."""
+    code = "".join(_MODULE_LINE.sub("", asset(name)) for name in names)
+    return f'(() => {{\n"use strict";\n{code}}})();\n'
 
 
 @cache

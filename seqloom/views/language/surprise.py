@@ -10,7 +10,7 @@ from seqloom.views.language.shading import Shade, shaded, surprise_shade
 from seqloom.views.text.labels import visible
 
 STYLES = ("report.css", "language.css")
-SCRIPTS = ("language.js",)
+SCRIPTS = ("elements.js", "language.js", "texts.js")
 
 MOST_SYMBOLS = 30_000
 """More symbols than this make a page that browsers are slow with."""

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from seqloom.results.predictions import Alignment, Candidate, Prediction
-from seqloom.views.drawing.page import asset, embedded, foreign, headline, number, page, text
+from seqloom.views.drawing.page import asset, embedded, foreign, headline, number, page, script, text
 from seqloom.views.drawing.theme import LEVELS, drawing_style, page_variables
 from seqloom.views.maps.chosen import chosen_sources, probability
 from seqloom.views.maps.exhibits import Exhibit, Shown, as_exhibit
@@ -25,7 +25,7 @@ from seqloom.views.text.labels import Label, clean
 from seqloom.views.text.segments import output_spans, segments
 
 STYLES = ("map.css", "look.css")
-SCRIPTS = ("elements.js", "look.js", "map.js")
+SCRIPTS = ("elements.js", "look.js", "map.js", "maps.js")
 EMPTY = "\u2205"
 
 _SCALE = 10_000
@@ -58,8 +58,7 @@ def several_to_html(shown: Sequence[Shown], title: str) -> str:
 def to_fragment(shown: Shown) -> str:
     """Give the map with its style and script, for `_repr_html_` of a notebook. Without scripts it stays a drawing."""
     css = page_variables() + drawing_style() + "".join(asset(name) for name in STYLES)
-    code = "".join(asset(name) for name in SCRIPTS)
-    return f'<div class="seqloom"><style>{css}</style>{component(shown, compact=True)}<script>{code}</script></div>'
+    return f'<div class="seqloom"><style>{css}</style>{component(shown, compact=True)}<script>{script(SCRIPTS)}</script></div>'
 
 
 def component(shown: Shown, *, compact: bool = False) -> str:
