@@ -11,13 +11,13 @@ from seqloom.recipe import sections
 CellState = tuple[Value, ...]
 
 
-def num_leaves(section: sections.Recurrence) -> int:
+def num_leaves(section: sections.Cells) -> int:
     """How many vectors a layer keeps."""
     return 2 if section.cell == "lstm" else 1
 
 
 def step_cell(
-    graph: Graph, section: sections.Recurrence, weights: Parameters, parts: Sequence[Value], state: CellState
+    graph: Graph, section: sections.Cells, weights: Parameters, parts: Sequence[Value], state: CellState
 ) -> CellState:
     """One step of a layer, rows [B, K, D]. parts: its input, piece by piece."""
     squash = graph.tanh if section.activation == "tanh" else graph.sigmoid
@@ -58,7 +58,7 @@ def _product(graph: Graph, parts: Sequence[Value], matrices: Sequence[Array], bi
 
 
 def run_layer(
-    graph: Graph, section: sections.Recurrence, directions: Sequence[Parameters], inputs: Value, lengths: Value
+    graph: Graph, section: sections.Cells, directions: Sequence[Parameters], inputs: Value, lengths: Value
 ) -> tuple[Value, CellState]:
     """A layer over whole sequences [S, B, I], in one direction or in two: states [S, B, D], and those at the ends [B, D].
 
@@ -90,7 +90,7 @@ def run_layer(
     return side_by_side, tuple(graph.reshape(graph.transpose(end, 1, 0, 2), 0, width) for end in ends)
 
 
-def _stacked(graph: Graph, section: sections.Recurrence, weights: Parameters) -> tuple[Value, Value, Value]:
+def _stacked(graph: Graph, section: sections.Cells, weights: Parameters) -> tuple[Value, Value, Value]:
     """What one direction's node wants: matrices from the input [1, G, I] and from the state [1, G, D], biases [1, 2 G]."""
     matrix, bias = weights["inputs.0.weight"], weights["inputs.0.bias"]
     if section.cell == "gru" and section.reset != "after":
@@ -104,7 +104,7 @@ def _stacked(graph: Graph, section: sections.Recurrence, weights: Parameters) ->
     return graph.unsqueeze(from_input, 0), graph.unsqueeze(from_state, 0), graph.constant(both[None], np.float32)
 
 
-def _in_order(section: sections.Recurrence, gates: Array) -> Array:
+def _in_order(section: sections.Cells, gates: Array) -> Array:
     """Rows in ONNX's order of gates: input, output, forget, candidate; update, reset, candidate."""
     match section.cell:
         case "rnn":

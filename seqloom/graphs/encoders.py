@@ -7,8 +7,9 @@ import numpy as np
 from onnx import TensorProto
 
 from seqloom.graphs.cells import CellState, run_layer
+from seqloom.graphs.frames import read_frames_at_once, read_pyramid, real_positions
 from seqloom.graphs.graph import Graph, Parameters, Shape, Value
-from seqloom.graphs.transformers import at_positions, feed_forward, normed, self_attention
+from seqloom.graphs.transformers import at_positions, encoder_layers
 from seqloom.graphs.vision import read_image
 from seqloom.recipe import sections
 from seqloom.symbols import UNKNOWN
@@ -38,6 +39,16 @@ def read_source(graph: Graph, name: str, section: sections.AnyEncoder, weights: 
             return _read_at_once(graph, section, weights, graph.input(name, "int64", ["B", "S"]), lengths)
         case sections.DenseEncoder():
             return _read_vector(graph, section, weights, graph.input(name, "float", ["B", 1, *shape]), lengths)
+        case sections.PyramidEncoder():
+            frames = graph.input(name, "float", ["B", "S", *shape])
+            states, lengths, ends = read_pyramid(graph, section, weights, frames, lengths)
+            return Memory(states, real_positions(graph, states, lengths), ends[0], (ends,))
+        case sections.FrameTransformerEncoder():
+            frames = graph.input(name, "float", ["B", "S", *shape])
+            states, lengths = read_frames_at_once(graph, section, weights, frames, lengths)
+            mask = real_positions(graph, states, lengths)
+            summary = _mean(graph, states, mask, lengths)
+            return Memory(states, mask, summary, ((summary,),))
         case sections.ConvolutionalEncoder() | sections.EfficientNetLite0Encoder():
             states, summary = read_image(graph, name, section, weights, shape)
             there = graph.op("Greater", graph.unsqueeze(lengths, 1), graph.whole(0))
@@ -54,10 +65,6 @@ def _known(graph: Graph, symbols: Value, vocabulary_size: int) -> Value:
     return graph.where(inside, symbols, graph.constant(UNKNOWN, np.int64))
 
 
-def _mask(graph: Graph, symbols: Value, lengths: Value) -> Value:
-    return graph.op("Less", graph.positions(graph.size(symbols, 1)), graph.unsqueeze(lengths, 1))
-
-
 def _read_text(graph: Graph, section: sections.TextEncoder, weights: Parameters, symbols: Value, lengths: Value) -> Memory:
     table = weights["embedding.weight"]
     states = graph.transpose(graph.rows_of(table, _known(graph, symbols, len(table))), 1, 0, 2)
@@ -68,7 +75,7 @@ def _read_text(graph: Graph, section: sections.TextEncoder, weights: Parameters,
         directions = [weights.below(f"{name}.{layer}") for name in names]
         states, ends = run_layer(graph, section, directions, states, short)
         finals.append(ends)
-    mask = _mask(graph, symbols, lengths)
+    mask = real_positions(graph, symbols, lengths)
     return Memory(graph.transpose(states, 1, 0, 2), mask, finals[-1][0], tuple(finals), symbols)
 
 
@@ -76,18 +83,18 @@ def _read_at_once(
     graph: Graph, section: sections.TransformerEncoder, weights: Parameters, symbols: Value, lengths: Value
 ) -> Memory:
     table = weights["embedding.weight"]
-    mask = _mask(graph, symbols, lengths)
-    seen = graph.unsqueeze(mask, 1, 2)
+    mask = real_positions(graph, symbols, lengths)
     states = at_positions(graph, graph.rows_of(table, _known(graph, symbols, len(table))), graph.size(symbols, 1), section.size)
-    for layer in range(section.layers):
-        part = weights.below(f"layers.{layer}")
-        states = graph.add(states, self_attention(graph, section, part.below("self_attention"), states, seen))
-        states = graph.add(states, feed_forward(graph, part.below("feed_forward"), states))
-    states = normed(graph, weights, states)
+    states = encoder_layers(graph, section, weights, states, mask)
+    summary = _mean(graph, states, mask, lengths)
+    return Memory(states, mask, summary, ((summary,),), symbols)
+
+
+def _mean(graph: Graph, states: Value, mask: Value, lengths: Value) -> Value:
+    """Over real positions."""
     real = graph.where(graph.unsqueeze(mask, -1), states, graph.number(0.0))
     count = graph.op("Max", graph.to_float(graph.unsqueeze(lengths, 1)), graph.number(1.0))
-    summary = graph.op("Div", graph.op("ReduceSum", real, graph.whole(1), keepdims=0), count)
-    return Memory(states, mask, summary, ((summary,),), symbols)
+    return graph.op("Div", graph.op("ReduceSum", real, graph.whole(1), keepdims=0), count)
 
 
 def _read_vector(graph: Graph, section: sections.DenseEncoder, weights: Parameters, vectors: Value, lengths: Value) -> Memory:

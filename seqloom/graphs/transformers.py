@@ -16,13 +16,16 @@ def normed(graph: Graph, weights: Parameters, states: Value) -> Value:
 
 def at_positions(graph: Graph, vectors: Value, count: Value, size: int, first: Value | None = None) -> Value:
     """`sqrt(D) e_t + p_t` for embeddings [..., T, D] at the positions from `first` on; sizes as lists of one number."""
+    return graph.add(graph.mul(vectors, graph.number(math.sqrt(size))), waves(graph, count, size, first))
+
+
+def waves(graph: Graph, count: Value, size: int, first: Value | None = None) -> Value:
+    """The vectors [T, D] of positions from `first` on: sines, then cosines."""
     rates = 10_000.0 ** (-2.0 / size * np.arange((size + 1) // 2))
     places = graph.unsqueeze(graph.to_float(graph.positions(count, first)), -1)
     angles = graph.mul(places, graph.constant(rates, np.float32))
-    waves = graph.concat(graph.op("Sin", angles), graph.op("Cos", angles))
-    if size % 2:
-        waves = graph.split(waves, [size, 1])[0]
-    return graph.add(graph.mul(vectors, graph.number(math.sqrt(size))), waves)
+    found = graph.concat(graph.op("Sin", angles), graph.op("Cos", angles))
+    return graph.split(found, [size, 1])[0] if size % 2 else found
 
 
 def remembered(graph: Graph, weights: Parameters, states: Value) -> tuple[Value, Value]:
@@ -60,3 +63,13 @@ def feed_forward(graph: Graph, weights: Parameters, states: Value) -> Value:
     """`W_2 relu(W_1 norm(x) + b_1) + b_2`."""
     inner = graph.op("Relu", weights.linear(graph, "inner", normed(graph, weights, states)))
     return weights.linear(graph, "outer", inner)
+
+
+def encoder_layers(graph: Graph, section: sections.Transformer, weights: Parameters, states: Value, mask: Value) -> Value:
+    """All layers of an encoder and its last norm, states [B, S, D]; mask [B, S]."""
+    seen = graph.unsqueeze(mask, 1, 2)
+    for layer in range(section.layers):
+        part = weights.below(f"layers.{layer}")
+        states = graph.add(states, self_attention(graph, section, part.below("self_attention"), states, seen))
+        states = graph.add(states, feed_forward(graph, part.below("feed_forward"), states))
+    return normed(graph, weights, states)

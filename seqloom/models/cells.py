@@ -4,7 +4,7 @@ A step has two parts: what the inputs alone contribute, `project`, which can be 
 needs the previous state, `step`. Inputs come in parts, [e; c] say, each with a matrix of its own: U [e; c] = U_e e + U_c c.
 The products of a step are handed to it, because dropout on weights must leave out the same at all steps of a sequence.
 
-A new kind is a class that names its layers and has a `step`, a word in `cell` of `recipe.sections.Recurrence`, and an arm in
+A new kind is a class that names its layers and has a `step`, a word in `cell` of `recipe.sections.Cells`, and an arm in
 `cell_kind`. Prediction lays out its matrices, and operations are counted from them, without being told.
 """
 
@@ -204,7 +204,7 @@ def _as_in_torch(gates: Tensor) -> Tensor:
     return torch.cat([write, forget, candidate, output])
 
 
-def cell_kind(section: sections.Recurrence) -> type[Cell]:
+def cell_kind(section: sections.Cells) -> type[Cell]:
     """The class of the cell that a recipe names."""
     match section.cell:
         case "rnn":
@@ -217,10 +217,11 @@ def cell_kind(section: sections.Recurrence) -> type[Cell]:
             assert_never(section.cell)
 
 
-def build_cell(section: sections.Recurrence, part_sizes: Sequence[int], *, reads_embedding: bool = False) -> Cell:
+def build_cell(section: sections.Cells, part_sizes: Sequence[int], *, reads_embedding: bool = False) -> Cell:
     """The cell that a recipe names, for inputs of the given parts. reads_embedding: whether the first part is one."""
     activation: Activation = torch.tanh if section.activation == "tanh" else torch.sigmoid
-    cell = cell_kind(section)(part_sizes, section.size, activation=activation, weight_dropout=section.weight_dropout)
+    weight_dropout = section.weight_dropout if isinstance(section, sections.Recurrence) else 0.0
+    cell = cell_kind(section)(part_sizes, section.size, activation=activation, weight_dropout=weight_dropout)
     if reads_embedding:
         start_reading_embedding(cell.first_input.weight)
     return cell

@@ -7,7 +7,8 @@ from seqloom.data.kinds import file_kind_of
 from seqloom.data.media.files import Frontend
 from seqloom.data.media.images import ImagePixels
 from seqloom.errors import RunError
-from seqloom.results.layouts import Grid, Layout, Tokens
+from seqloom.recipe.sections import FrameEncoder
+from seqloom.results.layouts import Frames, Grid, Layout, Tokens
 from seqloom.runs import RunFolder
 from seqloom.runs.documents import reason_of, sha256
 from seqloom.runtime.frontends import SeenFeatures
@@ -53,7 +54,9 @@ class ExportedModel:
 
     def _layout(self, source: str) -> Layout:
         """How the positions of a source lie."""
-        grid = self._facts["grids"].get(source)
+        grid, encoder = self._facts["grids"].get(source), self._run.recipe.encoders[source]
+        if isinstance(encoder, FrameEncoder):
+            return Frames(encoder.stride)
         return Tokens() if grid is None else Grid(*grid)
 
     def frontends(self) -> dict[str, Frontend]:

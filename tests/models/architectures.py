@@ -27,7 +27,7 @@ class Architecture:
     name: str
     section: sections.Model
     sources: tuple[tuple[str, str], ...] = (("source", "text"),)
-    """Names, and what they are: text, vector or grid."""
+    """Names, and what they are: text, vector, grid or frames."""
 
     @property
     def attends(self) -> bool:
@@ -52,6 +52,11 @@ class Architecture:
                 return not isinstance(attention, sections.Local | sections.Hard)
             case bridge:
                 return isinstance(bridge, sections.CrossAttentionBridge)
+
+    def stride(self, name: str) -> int:
+        """How many rows of a source become one position."""
+        encoder = self.section.encoder if self.section.encoders is None else self.section.encoders[name]
+        return encoder.stride if isinstance(encoder, sections.FramesReader) else 1
 
     @property
     def text(self) -> str:
@@ -355,6 +360,39 @@ def transformers_and_several_sources() -> Iterator[Architecture]:
         yield replace(one, name=f"{kinds[0]}+transformer-to-{decoder}", section=sections.Model.model_validate(model))
 
 
+FRAME_ENCODERS: Mapping[str, Settings] = {
+    "pyramid": {"kind": "pyramid", "size": 4, "layers": 2},
+    "pyramid_gru": {"kind": "pyramid", "cell": "gru", "reset": "after", "size": 4, "layers": 2, "halvings": 2},
+    "pyramid_forward": {"kind": "pyramid", "cell": "gru", "size": 8, "layers": 1, "bidirectional": False},
+    "pyramid_bands": {"kind": "pyramid", "size": 4, "layers": 1, "convolution": {"channels": [2]}},
+    "pyramid_time": {
+        "kind": "pyramid",
+        "size": 4,
+        "layers": 2,
+        "halvings": 1,
+        "convolution": {"over": "time", "channels": [4, 3], "stride": 1, "width": 5},
+    },
+    "frame_transformer": {**transformer_encoder(layers=1), "kind": "frame_transformer", "convolution": {"channels": [3]}},
+    "frame_transformer_plain": {**transformer_encoder(layers=1), "kind": "frame_transformer", "convolution": None},
+}
+
+
+def encoders_of_frames() -> Iterator[Architecture]:
+    for name, encoder in FRAME_ENCODERS.items():
+        model = build_section(BAHDANAU).model_dump()
+        yield Architecture(
+            f"{name}-bahdanau", sections.Model.model_validate({**model, "encoder": encoder}), (("source", "frames"),)
+        )
+    for name, (kind, bridge) in product(("pyramid", "frame_transformer"), (("initial", BRIDGES["initial"]), ("luong", LUONG))):
+        size = {"size": DECODER_SIZE // (2 if name == "pyramid" else 1)}
+        model = build_section(bridge, cell=CELLS["lstm"]).model_dump()
+        section = sections.Model.model_validate({**model, "encoder": {**FRAME_ENCODERS[name], **size}})
+        yield Architecture(f"{name}-{kind}", section, (("source", "frames"),))
+    encoders = {"frames": FRAME_ENCODERS["pyramid"], "text": {"kind": "text", "size": 3, "embedding": 4}}
+    section = sections.Model.model_validate({"encoders": encoders, "decoder": TRANSFORMER_DECODER})
+    yield Architecture("pyramid+text-to-transformer", section, (("frames", "frames"), ("text", "text")))
+
+
 def named(architectures: Sequence[Architecture]) -> dict[str, Architecture]:
     by_name = {one.name: one for one in architectures}
     assert len(by_name) == len(architectures), "two architectures share a name"
@@ -382,6 +420,7 @@ ARCHITECTURES = named(
         *transformers(),
         *transformers_that_meet_others(),
         *transformers_and_several_sources(),
+        *encoders_of_frames(),
     ]
 )
 
@@ -395,5 +434,9 @@ PLAIN = (
     *(f"{'+'.join(kinds)}-to-transformer-cross_attention" for kinds in PAIRS),
     "text+transformer-to-gru",
     "grid+transformer-to-transformer",
+    "pyramid-bahdanau",
+    "pyramid_bands-bahdanau",
+    "frame_transformer-bahdanau",
+    "pyramid+text-to-transformer",
 )
 """Names of a few that have every cell, every bridge and every attention."""

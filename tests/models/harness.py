@@ -98,8 +98,11 @@ def batch_for(
 
 
 def random_source(kind: str, lengths: Sequence[int], size: int, seed: int) -> Padded:
-    """Texts of the given lengths; where these are 0, no vector and no picture either."""
+    """Texts of the given lengths, and about twice as many frames; where these are 0, no vector and no picture either."""
     random, there = np.random.default_rng(10 + seed), np.minimum(lengths, 1)
+    if kind == "frames":
+        counts = [2 * length + 1 if length else 0 for length in lengths]
+        return Padded.of([random.normal(size=(count, size)).astype(np.float32) for count in counts])
     if kind == "vector":
         return Padded(random.normal(size=(len(lengths), 1, size)).astype(np.float32), there)
     if kind == "grid":
@@ -124,11 +127,16 @@ def item(batch: Batch, index: int) -> Batch:
 
 
 def padded_further(batch: Batch, extra: int = 3) -> Batch:
-    """The same batch with more padding, and other symbols in it. Vectors and pictures stay: there is one of each."""
+    """The same batch with more padding, and other symbols or numbers in it. Vectors and pictures stay: there is one of each."""
 
     def longer(padded: Padded) -> Padded:
-        if padded.values.ndim > 2:
+        if padded.values.ndim > 2 and padded.values.shape[1] == 1:
             return padded
+        if padded.values.ndim > 2:
+            values = np.pad(padded.values, ((0, 0), (0, extra), (0, 0)), constant_values=3)
+            return Padded(
+                np.where(np.arange(values.shape[1])[:, None] < padded.lengths[:, None, None], values, 4), padded.lengths
+            )
         values = np.full((len(padded.lengths), padded.values.shape[1] + extra), 3, dtype=np.int64)
         values[:, :-extra] = np.where(padded.mask, np.asarray(padded.values, dtype=np.int64), 4)
         return Padded(values, padded.lengths)
@@ -136,9 +144,14 @@ def padded_further(batch: Batch, extra: int = 3) -> Batch:
     return replace(batch, sources={name: longer(source) for name, source in batch.sources.items()}, target=longer(batch.target))
 
 
-def real_positions(source: Padded) -> BoolArray:
-    """[B, S]; a picture has a position for every pixel."""
-    return np.repeat(source.mask, ROWS * COLUMNS, axis=1) if source.values.ndim == 5 else source.mask
+def real_positions(architecture: Architecture, name: str) -> BoolArray:
+    """[B, S] of a source; a picture has a position for every pixel, and several frames may have one."""
+    source = batch_for(architecture).sources[name]
+    if source.values.ndim == 5:
+        return np.repeat(source.mask, ROWS * COLUMNS, axis=1)
+    counts = -(-source.lengths // architecture.stride(name))
+    mask: BoolArray = np.arange(counts.max()) < counts[:, None]
+    return mask
 
 
 @dataclass(frozen=True)

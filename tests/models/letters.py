@@ -15,7 +15,8 @@ from seqloom.models.attention import HardAttention
 from seqloom.models.attention.local import MonotonicAttention, PredictiveAttention
 from seqloom.models.decoders import RecurrentDecoder, TransformerDecoder
 from seqloom.models.encoder_decoder import EncoderDecoder
-from seqloom.models.encoders import DenseEncoder, TextEncoder, TransformerEncoder
+from seqloom.models.encoders import DenseEncoder, FrameTransformerEncoder, PyramidEncoder, TextEncoder, TransformerEncoder
+from seqloom.models.encoders.frames import Convolutions
 from seqloom.models.transformer_layers import Layer, layers_of
 from seqloom.recipe import sections
 
@@ -50,6 +51,17 @@ def encoded_of(encoder: nn.Module, section: sections.AnyEncoder, values: npt.NDA
             reading = [layer_of(layer) for layer in layers_of(encoder.layers)]
             whole = equations.TransformerEncoder(array(encoder.embedding.weight), reading, norm_of(encoder.norm))
             return equations.encode_at_once(whole, values.tolist())
+        case PyramidEncoder(), sections.PyramidEncoder():
+            pairs = zip_longest(
+                (cell_of(one, section) for one in encoder.forwards), (cell_of(one, section) for one in encoder.backwards)
+            )
+            layers = [equations.EncoderLayer(*pair) for pair in pairs]
+            return equations.encode_pyramid(layers, encoder.joining, seen_by(encoder.convolutions, values))
+        case FrameTransformerEncoder(), _:
+            reading = [layer_of(layer) for layer in layers_of(encoder.layers)]
+            whole = equations.TransformerEncoder(np.empty((0, 0)), reading, norm_of(encoder.norm))
+            matrix, bias = array(encoder.project.weight), array(encoder.project.bias)
+            return equations.encode_frames_at_once(whole, matrix, bias, seen_by(encoder.convolutions, values))
         case DenseEncoder(), _:
             z = values[0].astype(np.float64)
             for layer in encoder.layers:
@@ -62,6 +74,15 @@ def encoded_of(encoder: nn.Module, section: sections.AnyEncoder, values: npt.NDA
             return equations.Encoded(h, [(np.mean(h, axis=0),)])
         case other:
             raise TypeError(other)
+
+
+def seen_by(convolutions: Convolutions | None, frames: npt.NDArray[Any]) -> list[equations.Vector]:
+    """Frames [S, F] behind the convolutions, if there are any."""
+    if convolutions is None:
+        return equations.look([], frames.astype(np.float64), over_bands=False)
+    layers = [layer for layer in convolutions.layers if isinstance(layer, nn.Conv2d)]
+    found = [equations.Convolution(array(one.weight), array(one.get_parameter("bias")), convolutions.stride) for one in layers]
+    return equations.look(found, frames.astype(np.float64), over_bands=convolutions.over_bands)
 
 
 def source_of(architecture: Architecture, model: EncoderDecoder, batch: Batch, sentence: int) -> equations.Encoded | None:
@@ -158,7 +179,7 @@ def unit_of(layer: nn.Linear, unit: int = 0) -> tuple[equations.Vector, float]:
     return array(layer.weight)[unit], float(layer.bias[unit].detach())
 
 
-def cell_of(cell: nn.Module, section: sections.Recurrence) -> equations.Cell:
+def cell_of(cell: nn.Module, section: sections.Cells) -> equations.Cell:
     assert isinstance(cell, cells.Cell)
     sigma = equations.tanh if section.activation == "tanh" else equations.logistic
     # The model keeps a matrix per part of the input, the equations one matrix for [e; c; ..].

@@ -209,10 +209,9 @@ def test_a_beam_does_not_copy_memories_while_the_sentences_stay(architecture: Ar
 
 @ATTENDING
 def test_attention_weights_sum_to_one_and_vanish_on_padding(architecture: Architecture) -> None:
-    batch = batch_for(architecture)
     for name, weights in said_of(architecture).weights.items():
         assert_same(weights.sum(dim=-1), torch.ones(weights.shape[:-1], dtype=weights.dtype))
-        padding = torch.from_numpy(~real_positions(batch.sources[name]))
+        padding = torch.from_numpy(~real_positions(architecture, name))
         assert not weights.permute(0, 3, 1, 2)[padding].any()
         if architecture.looks_everywhere:
             assert (weights.permute(0, 3, 1, 2)[~padding] > 0).all()
@@ -244,7 +243,7 @@ def test_the_equations_of_the_lectures_give_the_same_log_probabilities(architect
     model, batch = model_of(architecture), batch_for(architecture)
     said = said_of(architecture)
     for sentence, length in enumerate(batch.inputs.lengths):
-        symbols = [symbols_at(padded, sentence) for padded in batch.sources.values()]
+        symbols = [symbols_at(architecture, name, sentence) for name in batch.sources]
         decoder = decoder_of(model, architecture.section, [len(one) for one in symbols])
         source = source_of(architecture, model, batch, sentence)
         inputs = [int(y) for y in batch.inputs.values[sentence][:length]]
@@ -261,11 +260,12 @@ def test_the_equations_of_the_lectures_give_the_same_log_probabilities(architect
             assert_same(torch.cat(looked, dim=-1), torch.from_numpy(written.weights), 1e-8)
 
 
-def symbols_at(source: Padded, sentence: int) -> list[int | None]:
+def symbols_at(architecture: Architecture, name: str, sentence: int) -> list[int | None]:
     """The symbols at a source's positions, None where it has no symbols."""
+    source = batch_for(architecture).sources[name]
     if source.values.ndim == 2:
         return [int(x) for x in source.values[sentence][: source.lengths[sentence]]]
-    return [None] * int(real_positions(source)[sentence].sum())
+    return [None] * int(real_positions(architecture, name)[sentence].sum())
 
 
 # --- the set itself -------------------------------------------------------------------------------------------------

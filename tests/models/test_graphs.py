@@ -25,7 +25,7 @@ from seqloom.search.contracts import FloatArray, IntArray, Step, Stepper
 from seqloom.symbols import BEGIN, UNKNOWN
 
 from .architectures import ARCHITECTURES, PLAIN, TARGET_SIZE, Architecture
-from .harness import CLOSE, batch_for, item, make_batch, model_of, padded_further, sequences, tokens_of
+from .harness import CLOSE, batch_for, item, make_batch, model_of, padded_further, real_positions, sequences, tokens_of
 
 CLOSE_IN_INT8 = 0.05
 """How far probabilities may be off in int8, of tiny models whose weights are large."""
@@ -136,9 +136,8 @@ def test_whole_targets_summaries_and_energies_are_the_same(architecture: Archite
 @each(ATTENDING)
 def test_it_looks_where_it_is_told(architecture: Architecture) -> None:
     batch = batch_for(architecture)
-    name, (sentences, positions) = next(
-        (name, source.values.shape[:2]) for name, source in batch.sources.items() if source.values.ndim == 2
-    )
+    name = next(name for name, source in batch.sources.items() if source.values.shape[1] > 1)
+    sentences, positions = real_positions(architecture, name).shape
     weights = np.zeros((sentences, 2, positions), np.float32)
     weights[:, :, 0] = 1.0
     oracle = {name: Oracle(weights, np.array([[True, False]] * sentences))}

@@ -32,8 +32,8 @@ def oracles_for(architecture: Architecture, steps: int, seed: int = 3) -> dict[s
     """Random distributions over the real positions of every source, in the batch that most tests use."""
     random = np.random.default_rng(seed)
     oracles = {}
-    for name, source in batch_for(architecture).sources.items():
-        real = real_positions(source)
+    for name in batch_for(architecture).sources:
+        real = real_positions(architecture, name)
         weights = np.zeros((len(real), steps, real.shape[1]), dtype=np.float32)
         for sentence, length in enumerate(real.sum(axis=1)):
             weights[sentence, :, :length] = random.dirichlet(np.ones(length), size=steps)

@@ -139,7 +139,8 @@ UNKNOWN_KEYS = {
     "learning_rate: 1": f"learning_rate: unknown key. It belongs elsewhere: write `training.learning_rate`. {TOP_KEYS}",
     "epoch: 1": f"epoch: unknown key. Did you mean `training.epochs`? {TOP_KEYS}",
     "heads: 1": (
-        "heads: unknown key. It belongs elsewhere: write `model.encoder.heads` (kind transformer), `model.decoder.heads` "
+        "heads: unknown key. It belongs elsewhere: write `model.encoder.heads` (kind transformer, frame_transformer), "
+        "`model.decoder.heads` "
         f"(kind transformer) or `model.bridge.attention.heads` (kind multi_head). {TOP_KEYS}"
     ),
     "steps: 1": (
@@ -157,7 +158,7 @@ UNKNOWN_KEYS = {
     "model: {bridge: {heads: 2}}": (
         "model.bridge.heads: unknown key for kind attention. "
         "It belongs elsewhere: write `model.bridge.attention.heads` (kind multi_head), `model.encoder.heads` (kind "
-        "transformer) or `model.decoder.heads` (kind transformer). "
+        "transformer, frame_transformer) or `model.decoder.heads` (kind transformer). "
         "Known keys here: kind, copy, start, query, into, feed, gate, attention, coverage_loss, doubly_stochastic."
     ),
     "model: {bridge: {attention: {kind: dot, size: 3}}}": (

@@ -3,8 +3,18 @@
 from seqloom.models.encoders.building import build_encoder
 from seqloom.models.encoders.contract import Encoder
 from seqloom.models.encoders.dense import DenseEncoder
+from seqloom.models.encoders.frames import FrameTransformerEncoder, PyramidEncoder
 from seqloom.models.encoders.text import TextEncoder
 from seqloom.models.encoders.transformer import TransformerEncoder
 from seqloom.models.encoders.vision import ImageEncoder
 
-__all__ = ["DenseEncoder", "Encoder", "ImageEncoder", "TextEncoder", "TransformerEncoder", "build_encoder"]
+__all__ = [
+    "DenseEncoder",
+    "Encoder",
+    "FrameTransformerEncoder",
+    "ImageEncoder",
+    "PyramidEncoder",
+    "TextEncoder",
+    "TransformerEncoder",
+    "build_encoder",
+]

@@ -3,6 +3,7 @@
 from seqloom.data.kinds.contract import InputSize
 from seqloom.models.encoders.contract import Encoder
 from seqloom.models.encoders.dense import DenseEncoder
+from seqloom.models.encoders.frames import FrameTransformerEncoder, PyramidEncoder
 from seqloom.models.encoders.text import TextEncoder
 from seqloom.models.encoders.transformer import TransformerEncoder
 from seqloom.models.encoders.vision import ImageEncoder
@@ -18,6 +19,10 @@ def build_encoder(section: sections.AnyEncoder, input_size: InputSize) -> Encode
             return TransformerEncoder(section, input_size)
         case sections.DenseEncoder(), int():
             return DenseEncoder(section, input_size)
+        case sections.PyramidEncoder(), int():
+            return PyramidEncoder(section, input_size)
+        case sections.FrameTransformerEncoder(), int():
+            return FrameTransformerEncoder(section, input_size)
         case ((sections.ConvolutionalEncoder() | sections.EfficientNetLite0Encoder()), (height, width, _)):
             return ImageEncoder(section, height, width)
         case _:

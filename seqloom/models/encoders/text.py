@@ -9,6 +9,7 @@ from seqloom.models.cells import Cell, build_cell, unroll
 from seqloom.models.dropout import InputDropout, SequenceDropout
 from seqloom.models.embeddings import build_embedding
 from seqloom.models.encoders.contract import Encoder
+from seqloom.models.encoders.directions import at_positions, gathered, real_positions, turn_round
 from seqloom.models.memory import CellState, Memory
 from seqloom.models.operations import Multiplications, matrix_entries
 from seqloom.recipe import sections
@@ -34,7 +35,7 @@ class TextEncoder(Encoder):
 
     def forward(self, symbols: Tensor, lengths: Tensor) -> Memory:
         """Symbols [B, S], lengths [B] -> Memory. All that lies outside the vocabulary is unknown alike."""
-        mask = torch.arange(symbols.shape[1], device=symbols.device) < lengths[:, None]
+        mask = real_positions(symbols.shape[1], lengths)
         turned = turn_round(symbols.shape[1], lengths)
         known = torch.where(symbols < self.embedding.num_embeddings, symbols, UNKNOWN)
         states: Tensor = self.input_dropout(self.embedding, known)
@@ -42,11 +43,11 @@ class TextEncoder(Encoder):
         for index, cell in enumerate(self.forwards):
             states = self.dropout(states) if index > 0 else states
             leaves = self._read(cell, states)
-            ends = _at(leaves, lengths - 1)
+            ends = at_positions(leaves, lengths - 1)
             if self.backwards:
-                ahead = self._read(self.backwards[index], _gather(states, turned))
-                ends = tuple(torch.cat(pair, dim=-1) for pair in zip(ends, _at(ahead, lengths - 1), strict=True))
-                leaves = (torch.cat([leaves[0], _gather(ahead[0], turned)], dim=-1),)
+                ahead = self._read(self.backwards[index], gathered(states, turned))
+                ends = tuple(torch.cat(pair, dim=-1) for pair in zip(ends, at_positions(ahead, lengths - 1), strict=True))
+                leaves = (torch.cat([leaves[0], gathered(ahead[0], turned)], dim=-1),)
             states = leaves[0]
             finals.append(ends)
         return Memory(states, mask, finals[-1][0], tuple(finals), symbols)
@@ -65,20 +66,3 @@ class TextEncoder(Encoder):
 def _layers(section: sections.TextEncoder, widths: Sequence[int]) -> nn.ModuleList:
     """A cell for each width of inputs, the first of which are embeddings."""
     return nn.ModuleList(build_cell(section, [width], reads_embedding=index == 0) for index, width in enumerate(widths))
-
-
-def turn_round(width: int, lengths: Tensor) -> Tensor:
-    """Positions [B, S] that turn each sequence round within its own length and leave padding where it is."""
-    positions = torch.arange(width, device=lengths.device)
-    mirrored = lengths[:, None] - 1 - positions
-    return torch.where(mirrored >= 0, mirrored, positions)
-
-
-def _gather(states: Tensor, positions: Tensor) -> Tensor:
-    return states.gather(1, positions[:, :, None].expand_as(states))
-
-
-def _at(leaves: CellState, positions: Tensor) -> CellState:
-    """The states at one position of each sequence; zeros, the state before the first symbol, where the position is -1."""
-    rows = torch.arange(len(positions), device=positions.device)
-    return tuple(leaf[rows, positions].masked_fill(positions[:, None] < 0, 0.0) for leaf in leaves)

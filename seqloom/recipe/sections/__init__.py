@@ -50,10 +50,11 @@ from seqloom.recipe.sections.data import (
     form_of,
     is_lone,
 )
+from seqloom.recipe.sections.frames import Convolution, FrameEncoder, FramesReader, FrameTransformerEncoder, PyramidEncoder
 from seqloom.recipe.sections.inputs import DistributionInputs, Inputs, MixedInputs, NoInputs, OwnInputs, TeacherInputs
 from seqloom.recipe.sections.model import AnyEncoder, Decoder, DenseEncoder, Encoder, Model, SymbolEncoder, context_size
 from seqloom.recipe.sections.recipe import Recipe
-from seqloom.recipe.sections.recurrent import Recurrence, RecurrentDecoder, TextEncoder
+from seqloom.recipe.sections.recurrent import Cells, Recurrence, RecurrentDecoder, TextEncoder
 from seqloom.recipe.sections.search import Beam, Exhaustive, Greedy, Sample, Search, SearchSection
 from seqloom.recipe.sections.training import (
     Adam,

@@ -26,6 +26,11 @@ class SourceSection(Section):
     """Where a table has it; by default sources stand in the first columns, in the order in which they are written here."""
 
     @property
+    def content(self) -> str:
+        """What an encoder finds in it, by which the encoders are chosen that can read it: mostly each kind has its own."""
+        return self.kind
+
+    @property
     def in_words(self) -> str:
         """What it is, for a summary."""
         return f"{self.kind} files"

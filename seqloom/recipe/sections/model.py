@@ -8,6 +8,7 @@ from pydantic import AfterValidator, Field, model_validator
 from seqloom.recipe.sections.attention import Attention, Dot, MultiHead, score_of
 from seqloom.recipe.sections.base import Fraction, Layers, Named, Positive, Section, sized
 from seqloom.recipe.sections.bridges import AttentionBridge, Bridge, CrossAttentionBridge, NoBridge, Start
+from seqloom.recipe.sections.frames import FrameTransformerEncoder, PyramidEncoder
 from seqloom.recipe.sections.recurrent import RecurrentDecoder, TextEncoder
 from seqloom.recipe.sections.transformer import TransformerDecoder, TransformerEncoder
 from seqloom.recipe.sections.vision import ConvolutionalEncoder, EfficientNetLite0Encoder, GridEncoder
@@ -40,7 +41,15 @@ class DenseEncoder(Section):
         return self
 
 
-AnyEncoder = TextEncoder | TransformerEncoder | DenseEncoder | ConvolutionalEncoder | EfficientNetLite0Encoder
+AnyEncoder = (
+    TextEncoder
+    | TransformerEncoder
+    | DenseEncoder
+    | ConvolutionalEncoder
+    | EfficientNetLite0Encoder
+    | PyramidEncoder
+    | FrameTransformerEncoder
+)
 Encoder = Annotated[AnyEncoder, Field(discriminator="kind")]
 Encoders = Annotated[dict[str, Encoder], AfterValidator(Named)]
 """An encoder for each source, by the source's name."""

@@ -8,6 +8,7 @@ from pydantic import model_validator
 from seqloom.recipe.sections.base import Count, Section
 from seqloom.recipe.sections.bridges import AttentionBridge, LookingBridge
 from seqloom.recipe.sections.data import Data
+from seqloom.recipe.sections.frames import FrameTransformerEncoder, PyramidEncoder
 from seqloom.recipe.sections.model import AnyEncoder, DenseEncoder, Model
 from seqloom.recipe.sections.recurrent import TextEncoder
 from seqloom.recipe.sections.search import Beam, Search
@@ -21,10 +22,12 @@ _READS: dict[type[AnyEncoder], str] = {
     DenseEncoder: "vector",
     ConvolutionalEncoder: "image",
     EfficientNetLite0Encoder: "image",
+    PyramidEncoder: "frames",
+    FrameTransformerEncoder: "frames",
 }
-"""The kind of source that each encoder reads."""
+"""What each encoder reads: the `content` of a source."""
 
-_WORDS = {"text": "text", "vector": "a vector", "image": "an image"}
+_WORDS = {"text": "text", "vector": "a vector", "image": "an image", "frames": "frames, which are rows of numbers"}
 """What sources are, in a sentence."""
 
 
@@ -153,14 +156,14 @@ class Recipe(Section):
     def _the_encoder_reads_what_there_is(self) -> Self:
         for name, encoder in self._readable_pairs():
             source, reads = self.data.sources[name], _READS[type(encoder)]
-            if reads == source.kind:
+            if reads == source.content:
                 continue
-            fitting = [kind.model_fields["kind"].default for kind, what in _READS.items() if what == source.kind]
+            fitting = [kind.model_fields["kind"].default for kind, what in _READS.items() if what == source.content]
             remedy = f"Write `{{kind: {fitting[0]}}}`" if fitting else "No encoder reads it yet"
             called = "the source" if len(self.data.sources) == 1 else f"the source `{name}`"
             place = "model.encoder" if self.model.encoders is None else f"model.encoders.{name}"
             raise ValueError(
-                f"{place}: an encoder of kind {encoder.kind} reads {_WORDS[reads]}, and {called} is {_WORDS[source.kind]}. "
+                f"{place}: an encoder of kind {encoder.kind} reads {_WORDS[reads]}, and {called} is {_WORDS[source.content]}. "
                 f"{remedy}, or another kind in `data.sources`"
             )
         return self

@@ -9,8 +9,8 @@ from seqloom.recipe.sections.base import Fraction, Layers, Positive, Section, si
 from seqloom.recipe.sections.inputs import DistributionInputs, Inputs, NoInputs, TeacherInputs
 
 
-class Recurrence(Section):
-    """What recurrent encoders and decoders share: the cell (C1-C3) and its sizes."""
+class Cells(Section):
+    """Recurrent cells (C1-C3), layer upon layer."""
 
     cell: Literal["rnn", "gru", "lstm"] = "gru"
     reset: Literal["before", "after"] | None = None
@@ -18,6 +18,22 @@ class Recurrence(Section):
     activation: Literal["tanh", "logistic"] = "tanh"
     size: Positive = 256
     layers: Layers = 1
+
+    def _words(self, role: str, quality: str = "") -> str:
+        # An LSTM and an RNN are spoken as their letters, a GRU as a word.
+        article = "a" if quality or self.cell == "gru" else "an"
+        return f"{article} {quality}{self.cell.upper()} {role} ({sized(self.size, self.layers)})"
+
+    @model_validator(mode="after")
+    def _reset_is_of_gru(self) -> Self:
+        if self.reset is not None and self.cell != "gru":
+            raise ValueError(f"`reset` belongs to the cell gru; this cell is {self.cell}. Remove `reset` or write `cell: gru`")
+        return self
+
+
+class Recurrence(Cells):
+    """What recurrent readers and writers of symbols share: cells, embeddings, and what dropout leaves out."""
+
     embedding: Positive = 128
     dropout: Fraction = 0.0
     """On embeddings, between layers and before the output layer, unless a rate of its own is given there."""
@@ -39,11 +55,6 @@ class Recurrence(Section):
         """The rates that replace `dropout` in one place each, by key."""
         return {"input_dropout": self.input_dropout}
 
-    def _words(self, role: str, quality: str = "") -> str:
-        # An LSTM and an RNN are spoken as their letters, a GRU as a word.
-        article = "a" if quality or self.cell == "gru" else "an"
-        return f"{article} {quality}{self.cell.upper()} {role} ({sized(self.size, self.layers)})"
-
     @model_validator(mode="after")
     def _dropout_acts_somewhere(self) -> Self:
         own = self.own_rates()
@@ -58,12 +69,6 @@ class Recurrence(Section):
                 "`locked: true` says how dropout is drawn, and there is none here. "
                 f"Give `dropout` or {_listed(own, ' or ')} a rate above 0, or remove `locked`"
             )
-        return self
-
-    @model_validator(mode="after")
-    def _reset_is_of_gru(self) -> Self:
-        if self.reset is not None and self.cell != "gru":
-            raise ValueError(f"`reset` belongs to the cell gru; this cell is {self.cell}. Remove `reset` or write `cell: gru`")
         return self
 
 

@@ -25,6 +25,7 @@ from .basics import Matrix, Squash, Vector, logistic, tanh
 from .cells import Cell, Gate, Gru, GruResetAfter, Lstm, Rnn
 from .decoder import Decoder, Dense, Given, decode
 from .encoder import Encoded, Encoder, EncoderLayer, encode, side_by_side
+from .frames import Convolution, encode_frames_at_once, encode_pyramid, look
 from .transformers import (
     FeedForward,
     Norm,
@@ -41,6 +42,7 @@ __all__ = [
     "Bilinear",
     "Cell",
     "Concat",
+    "Convolution",
     "Covering",
     "Decoder",
     "Dense",
@@ -75,7 +77,10 @@ __all__ = [
     "decode_looking_back",
     "encode",
     "encode_at_once",
+    "encode_frames_at_once",
+    "encode_pyramid",
     "logistic",
+    "look",
     "side_by_side",
     "tanh",
 ]

@@ -45,9 +45,13 @@ def read(cell: Cell, inputs: Sequence[Vector]) -> list[State]:
 
 def encode(encoder: Encoder, source: Sequence[int]) -> Encoded:
     """E2, layer upon layer. Two directions: states side by side, and h_T is the two end states side by side."""
-    inputs = [encoder.E[symbol] for symbol in source]
+    return encode_vectors(encoder.layers, [encoder.E[symbol] for symbol in source])
+
+
+def encode_vectors(layers: Sequence[EncoderLayer], inputs: Sequence[Vector]) -> Encoded:
+    """E2, layer upon layer, of vectors one after the other."""
     finals = []
-    for layer in encoder.layers:
+    for layer in layers:
         ahead = read(layer.forwards, inputs)
         if layer.backwards is None:
             inputs = [state[0] for state in ahead]
@@ -57,7 +61,7 @@ def encode(encoder: Encoder, source: Sequence[int]) -> Encoded:
         last = len(inputs) - 1
         inputs = [np.concatenate([ahead[j][0], back[last - j][0]]) for j in range(len(inputs))]
         finals.append(tuple(np.concatenate(pair) for pair in zip(ahead[-1], back[-1], strict=True)))
-    return Encoded(inputs, finals)
+    return Encoded(list(inputs), finals)
 
 
 def side_by_side(sources: Sequence[Encoded], num_layers: int, num_parts: int) -> Encoded:

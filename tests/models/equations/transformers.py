@@ -84,7 +84,11 @@ def at_position(e: Vector, t: int) -> Vector:
 
 def encode_at_once(encoder: TransformerEncoder, source: Sequence[int]) -> Encoded:
     """In every layer, every position attends to all. The mean over positions takes the place of h_T."""
-    x = [at_position(encoder.E[symbol], j) for j, symbol in enumerate(source)]
+    return attend_at_once(encoder, [at_position(encoder.E[symbol], j) for j, symbol in enumerate(source)])
+
+
+def attend_at_once(encoder: TransformerEncoder, x: Sequence[Vector]) -> Encoded:
+    """The layers, from vectors that know where they stand."""
     for layer in encoder.layers:
         norm, attention = layer.looking_back
         normed = [norm.applied(x_j) for x_j in x]
