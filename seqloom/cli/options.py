@@ -196,8 +196,9 @@ ImagesOption = Annotated[
     str | None,
     typer.Option(
         "--images",
+        "--files",
         metavar="FOLDER|ZIP|TAR",
-        help="Where the names of image files begin; by default the folder of the table that names them.",
+        help="Where the names of images or other files begin; by default the folder of the table that names them.",
     ),
 ]
 

@@ -258,7 +258,10 @@ def test_the_names_of_sources_agree_everywhere(settings: str, model: str, part: 
         ("{a: {kind: image, size: [4]}}", "data.sources.a.size: expected a whole number of at least 1"),
         ("{a: {kind: image, fit: croop}}", "data.sources.a.fit: expected one of crop, pad, stretch; got 'croop'. Did you mean"),
         ("{a: {sise: 3}}", "data.sources.a.sise: unknown key for kind text"),
-        ("[a]", "data.sources: expected names, each with a section whose kind is one of image, text, vector; got a list of 1"),
+        (
+            "[a]",
+            "data.sources: expected names, each with a section whose kind is one of image, sound, text, vector; got a list",
+        ),
         ("{a: {}, b: {}}, train: {source: x, target: y}", "aligned files hold one source, and `sources` names several"),
     ],
 )

@@ -5,11 +5,12 @@ from typing import Any
 from seqloom.data.kinds.contract import SourceKind
 from seqloom.data.kinds.files import FileKind
 from seqloom.data.kinds.image import ImageKind
+from seqloom.data.kinds.sound import SoundKind
 from seqloom.data.kinds.text import TextKind
 from seqloom.data.kinds.vector import VectorKind
 from seqloom.recipe.sections import FileSource, SourceSection
 
-KINDS: dict[str, type[SourceKind[Any]]] = {"text": TextKind, "vector": VectorKind, "image": ImageKind}
+KINDS: dict[str, type[SourceKind[Any]]] = {"text": TextKind, "vector": VectorKind, "image": ImageKind, "sound": SoundKind}
 """By the word of a recipe."""
 
 

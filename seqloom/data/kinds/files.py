@@ -31,6 +31,8 @@ class FileKind(SourceKind[File]):
     """What one of them is called in a sentence, and in the codes of the doctor's findings."""
     endings: ClassVar[frozenset[str]]
     """By which a column of their names is recognised."""
+    root_option: ClassVar[str] = "--files"
+    """What says on a command line where names begin."""
     extra: ClassVar[tuple[str, str] | None] = None
     """The library that reads them, and the extra that installs it."""
     refusals: ClassVar[Mapping[str, str]] = {}

@@ -26,6 +26,7 @@ class ImageKind(FileKind[ImageSource]):
     usual_name = "image"
     noun = "picture"
     endings = frozenset({".jpg", ".jpeg", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff"})
+    root_option = "--images"
     extra = ("PIL", "images")
     refusals: ClassVar[Mapping[str, str]] = {
         "not-a-picture": "files are not pictures of a known kind",

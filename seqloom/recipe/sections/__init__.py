@@ -32,21 +32,12 @@ from seqloom.recipe.sections.data import (
     SOURCE,
     TARGET,
     Aligned,
-    AnySource,
     BuiltinTask,
-    ColumnName,
     Columns,
     Data,
     Files,
-    FileSource,
     Form,
-    ImageSource,
-    Source,
-    Sources,
-    SourceSection,
     Split,
-    TextSource,
-    VectorSource,
     form_of,
     is_lone,
 )
@@ -56,6 +47,18 @@ from seqloom.recipe.sections.model import AnyEncoder, Decoder, DenseEncoder, Enc
 from seqloom.recipe.sections.recipe import Recipe
 from seqloom.recipe.sections.recurrent import Cells, Recurrence, RecurrentDecoder, TextEncoder
 from seqloom.recipe.sections.search import Beam, Exhaustive, Greedy, Sample, Search, SearchSection
+from seqloom.recipe.sections.sources import (
+    AnySource,
+    ColumnName,
+    FileSource,
+    ImageSource,
+    SoundSource,
+    Source,
+    Sources,
+    SourceSection,
+    TextSource,
+    VectorSource,
+)
 from seqloom.recipe.sections.training import (
     Adam,
     AdamW,

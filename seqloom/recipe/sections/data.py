@@ -1,109 +1,15 @@
 """Where examples come from, and what they consist of."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from re import fullmatch
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, model_validator
 
 from seqloom.recipe.sections.base import Count, Fraction, Named, Positive, Section
-from seqloom.recipe.sections.vocabularies import AnyVocabulary, Vocabularies, Vocabulary, VocabularyFile
-
-ColumnName = Annotated[int, Field(ge=1)] | str
-"""A column by its number, counted from 1, or by its name in the header line."""
-
-
-class SourceSection(Section):
-    """What all sources share."""
-
-    has_vocabulary: ClassVar[bool] = False
-    """Whether it becomes symbols."""
-    if TYPE_CHECKING:
-        kind: str  # each has its own word; a field here would stand before theirs
-
-    column: ColumnName | None = None
-    """Where a table has it; by default sources stand in the first columns, in the order in which they are written here."""
-
-    @property
-    def content(self) -> str:
-        """What an encoder finds in it, by which the encoders are chosen that can read it: mostly each kind has its own."""
-        return self.kind
-
-    @property
-    def in_words(self) -> str:
-        """What it is, for a summary."""
-        return f"{self.kind} files"
-
-    def with_paths(self, absolute: Callable[[str], str]) -> Self:  # noqa: ARG002 (most kinds name no files)
-        """The same with all paths that it names made absolute."""
-        return self
-
-
-class TextSource(SourceSection):
-    """The source is text, which a vocabulary makes symbols of."""
-
-    has_vocabulary = True
-    kind: Literal["text"] = "text"
-    vocabulary: Vocabulary | None = None
-    """Its symbols; `None` means those of `vocabularies.source`."""
-
-    def with_paths(self, absolute: Callable[[str], str]) -> Self:
-        """With the file of a given vocabulary."""
-        if not isinstance(self.vocabulary, VocabularyFile):
-            return self
-        return self.model_copy(
-            update={"vocabulary": self.vocabulary.model_copy(update={"file": absolute(self.vocabulary.file)})}
-        )
-
-
-class VectorSource(SourceSection):
-    """The source is a vector of `size` numbers: between spaces or commas in a table, a list in JSON lines and Parquet."""
-
-    kind: Literal["vector"] = "vector"
-    size: Positive
-
-    @property
-    def in_words(self) -> str:
-        """What it is, for a summary."""
-        return f"vectors of {self.size} numbers"
-
-
-class FileSource(SourceSection):
-    """What sources share that are the names of files."""
-
-    root: str | None = None
-    """Where names begin: a folder, a .zip or a .tar; `None` means the folder of the table."""
-
-    def with_paths(self, absolute: Callable[[str], str]) -> Self:
-        """With the place where names begin."""
-        return self if self.root is None else self.model_copy(update={"root": absolute(self.root)})
-
-
-class ImageSource(FileSource):
-    """The source is an image file, made `size` high and wide."""
-
-    kind: Literal["image"] = "image"
-    size: Positive | tuple[Positive, Positive] = 224
-    """One number, or height and width."""
-    fit: Literal["crop", "pad", "stretch"] = "crop"
-    """How it is made to fit: the middle of it, with margins around it, or out of proportion."""
-
-    @property
-    def height_and_width(self) -> tuple[int, int]:
-        """The size in pixels."""
-        return self.size if isinstance(self.size, tuple) else (self.size, self.size)
-
-    @property
-    def in_words(self) -> str:
-        """What it is, for a summary."""
-        return "images of {} x {} pixels".format(*self.height_and_width)
-
-
-AnySource = TextSource | VectorSource | ImageSource
-Source = Annotated[AnySource, Field(discriminator="kind")]
-Sources = Annotated[dict[str, Source], AfterValidator(Named)]
-"""What each source is, by its name."""
+from seqloom.recipe.sections.sources import AnySource, ColumnName, FileSource, ImageSource, Sources, TextSource
+from seqloom.recipe.sections.vocabularies import AnyVocabulary, Vocabularies
 
 SOURCE, TARGET = "source", "target"
 """The name of a source if there is one and nobody gave it another; and what is written."""

@@ -12,7 +12,6 @@ from seqloom.data.kinds import file_kinds
 from seqloom.data.kinds.files import FileKind
 
 _UNREAD = {
-    "sound": frozenset({".wav", ".flac", ".mp3", ".ogg", ".opus", ".m4a", ".aac", ".aif", ".aiff", ".wma", ".sph", ".au"}),
     "video": frozenset({".mp4", ".avi", ".mov", ".mkv", ".webm", ".mpg", ".mpeg", ".m4v", ".3gp", ".wmv"}),
 }
 """Files that no source reads yet: a model that is given their names learns letters."""

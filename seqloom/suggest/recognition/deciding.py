@@ -282,7 +282,7 @@ def _require_files(found: Recognised, table: str) -> None:
         if source.root is None and tried and not any(_is_there(kind, cells[found.places[name]], at) for at, cells in tried):
             raise DataError(
                 f"{such} such as {tried[0][1][found.places[name]]!r}, and none of them is "
-                "in the folder of the table. Say where they are: --images FOLDER, or a .zip or .tar"
+                f"in the folder of the table. Say where they are: {kind.root_option} FOLDER, or a .zip or .tar"
             )
 
 
