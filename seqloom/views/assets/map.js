@@ -51,6 +51,7 @@ export class HeatMap {
     if (this.plot) this.draw();
     this.looks.forEach((look) => look.draw());
     this.rest();
+    this.root.dispatchEvent(new CustomEvent("seqloom-choose"));
   }
 
   // The chosen head's weights; the mean for a source that has no such head.
@@ -275,6 +276,7 @@ export class HeatMap {
     this.drawCertainty();
     this.looks.forEach((look) => look.show());
     this.shade();
+    this.root.dispatchEvent(new CustomEvent("seqloom-point"));
   }
 
   // What shows while nothing is pointed at: the word that was clicked, if any.

@@ -40,9 +40,13 @@ def write_tree(tree: SearchTree, path: str | Path, *, title: str) -> Path:
 
 @dataclass(frozen=True)
 class _Placed:
-    """A branch in the drawing: its middle, how far it reaches to either side, and where its parent's line begins."""
+    """A branch in the drawing: its middle, how far it reaches to either side, and where its parent's line begins.
+
+    number: its place among the branches of all steps, in order.
+    """
 
     branch: Branch
+    number: int
     x: float
     y: float
     half: float
@@ -57,7 +61,7 @@ def tree_sketch(tree: SearchTree, title: str = "", *, listed: bool = True) -> Sk
     placed = _placed(tree)
     behind_first = sorted(placed, key=lambda one: (one.branch.chosen, one.branch.greedy, one.branch.stays))
     lines: list[Shape] = [shape for one in behind_first for shape in _lines(one)]
-    nodes: list[Shape] = [Group(_node(one), _told(one.branch)) for one in placed]
+    nodes: list[Shape] = [Group(_node(one), _told(one.branch), "node", one.number) for one in placed]
     rest = _numbers_left(tree, placed)
     right = max((one.x + one.half for one in placed), default=0.0)
     width = max(right + 20, 640.0, estimated_width(title) * 14 + 40)
@@ -81,7 +85,7 @@ def _shown(step: Sequence[Branch]) -> list[int]:
 def _placed(tree: SearchTree) -> list[_Placed]:
     found: list[_Placed] = []
     before: dict[int, _Placed] = {}
-    x = _LEFT
+    x, before_step = _LEFT, 0
     kept_rows = max((sum(one.stays for one in step) for step in tree.steps), default=1)
     for step in tree.steps:
         rows = _shown(step)
@@ -97,9 +101,9 @@ def _placed(tree: SearchTree) -> list[_Placed]:
             parent = before.get(step[index].parent)
             start = (parent.x + parent.half, parent.y - 4) if parent else (_LEFT - 10, _TOP - 4)
             extra = 10.0 if place >= kept_rows else 0.0
-            here[index] = _Placed(step[index], x, _TOP + place * _ROW + extra, half, start)
+            here[index] = _Placed(step[index], before_step + index, x, _TOP + place * _ROW + extra, half, start)
         found += here.values()
-        before, x = here, x + half
+        before, x, before_step = here, x + half, before_step + len(step)
     return found
 
 

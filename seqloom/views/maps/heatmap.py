@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from seqloom.results.predictions import Alignment, Candidate, Prediction
+from seqloom.views.drawing.elements import as_elements
 from seqloom.views.drawing.page import asset, embedded, foreign, headline, number, page, script, text
 from seqloom.views.drawing.theme import LEVELS, drawing_style, page_variables
 from seqloom.views.maps.chosen import chosen_sources, probability
@@ -35,8 +36,8 @@ _LONG_TEXT = 200
 """Texts of more letters than this are set smaller."""
 
 _NO_ATTENTION = (
-    "This model has no attention: it writes from a summary of the whole source, so there is no map to draw. "
-    "The bars show how probable each output symbol was, given those before it."
+    '<p class="note">This model has no attention: it writes from a summary of the whole source, so there is no map to draw. '
+    "The bars show how probable each output symbol was, given those before it.</p>"
 )
 
 
@@ -61,28 +62,39 @@ def to_fragment(shown: Shown) -> str:
     return f'<div class="seqloom"><style>{css}</style>{component(shown, compact=True)}<script>{script(SCRIPTS)}</script></div>'
 
 
+def drawing(shown: Shown) -> dict[str, Any]:
+    """The map as data, for a page whose script makes its elements and then draws in them, as `maps.js` does here."""
+    exhibit = as_exhibit(shown)
+    return {"markup": as_elements(_section(exhibit, compact=False, scripted=True)), "data": _data(exhibit)}
+
+
 def component(shown: Shown, *, compact: bool = False) -> str:
     """Make the map alone. The page around it must carry STYLES and SCRIPTS. compact: pictures as strips only."""
-    exhibit = as_exhibit(shown)
+    return _section(as_exhibit(shown), compact=compact, scripted=False)
+
+
+def _section(exhibit: Exhibit, *, compact: bool, scripted: bool) -> str:
+    """The markup of a map. scripted: without what the script draws, and without its data."""
     prediction, best = exhibit.prediction, exhibit.prediction.best
     attention = any(one.alignment for one in prediction.candidates)
     heading = foreign(exhibit.label, "whose", "h2") if exhibit.label else ""
     strips = [plan_strip(best, name, exhibit.pictures.get(name)) for name in pictured(best)]
     return (
         f'<section class="seqloom-map">{heading}{_texts(prediction)}{_candidates(prediction)}'
-        f"{'' if attention else f'<p class=note>{_NO_ATTENTION}</p>'}"
-        f'<div class="controls"></div>{"".join(look(one, compact=compact) for one in strips)}'
-        f"{_plot(best)}{embedded(_data(exhibit))}</section>"
+        f"{'' if attention else _NO_ATTENTION}"
+        f'<div class="controls"></div>{"".join(look(one, compact=compact, scripted=scripted) for one in strips)}'
+        f"{_plot(best, scripted=scripted)}{'' if scripted else embedded(_data(exhibit))}</section>"
     )
 
 
-def _plot(candidate: Candidate) -> str:
+def _plot(candidate: Candidate, *, scripted: bool) -> str:
     """The heat map of the first source that is no picture, if there is one."""
     drawn = [name for name in chosen_sources(candidate, None) if name not in pictured(candidate)]
     if not drawn:
         return ""
     legend = "" if drawn[0] is None else _legend(candidate.alignment[drawn[0]])
-    return f'<div class="plot"><div class="scroll">{static_drawing(candidate, drawn[0])}</div></div>{legend}'
+    still = "" if scripted else static_drawing(candidate, drawn[0])
+    return f'<div class="plot"><div class="scroll">{still}</div></div>{legend}'
 
 
 def _texts(prediction: Prediction) -> str:
@@ -99,7 +111,7 @@ def _texts(prediction: Prediction) -> str:
 
 
 def _line(caption: str, content: str, *, long: bool) -> str:
-    return f'<dt dir="auto">{text(caption)}</dt><dd{" class=long" if long else ""}>{content}</dd>'
+    return f'<dt dir="auto">{text(caption)}</dt><dd class="{"long" if long else "short"}">{content}</dd>'
 
 
 def _shadeable(value: str, kind: str, name: str) -> str:

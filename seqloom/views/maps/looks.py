@@ -31,11 +31,15 @@ LIGHTING = {
 """What the script needs to light a picture as Python does."""
 
 
-def look(strip: Strip, *, compact: bool) -> str:
-    """Make the look at one picture. compact: the strip alone, with the picture as its first part."""
+def look(strip: Strip, *, compact: bool, scripted: bool = False) -> str:
+    """Make the look at one picture. compact: the strip alone, with the picture as its first part.
+
+    scripted: without the steps, which the script draws.
+    """
     height, width = strip.pixels.shape[:2]
     small = [_small_picture(strip)] if compact else []
-    steps = "".join([*small, *(_small_step(step, as_blocks=strip.hard) for step in strip.steps)])
+    still = [] if scripted else [_small_step(step, as_blocks=strip.hard) for step in strip.steps]
+    steps = "".join([*small, *still])
     kind = "look compact" if compact else "look"
     return (
         f'<div class="{kind}" data-name="{text(strip.name)}"'
