@@ -17,6 +17,7 @@ from seqloom.cli.options import (
     MaximumInput,
     OracleUnit,
     OracleUnitOption,
+    OutputPrefix,
     is_folder,
     is_there,
     named_sources,
@@ -49,6 +50,7 @@ def explain(
         typer.Option("--oracle", metavar="ALIGNMENT|FILE", help="Where attention has to look, such as '0-0 2-1'; or a file."),
     ] = None,
     oracle_unit: OracleUnitOption = OracleUnit.SYMBOLS,
+    prefix: OutputPrefix = "",
     units: Annotated[
         str | None,
         typer.Option(
@@ -73,6 +75,7 @@ def explain(
         seqloom explain runs/hindi "Main ghar ja raha hoon" --oracle "0-0 4-1 2-2 3-2 1-3"
         seqloom explain runs/demo "le 3 mai 1979" --tree --beam 3 --out tree.svg
         seqloom explain runs/demo "le 3 mai 1979" --steps --out steps.html
+        seqloom explain runs/demo "03/05/1979" --prefix 1979-03 --out march.html
         seqloom explain runs/captions dog.jpg --out dog.html
         seqloom explain runs/captions photos --out gallery.html
         seqloom explain runs/questions '{"image": "dog.jpg", "question": "what colour is it?"}'
@@ -90,10 +93,10 @@ def explain(
     if any(is_text_run(run) for run in runs):
         if len(runs) > 1:
             raise UsageError("runs beside each other have to read a source, and a language model reads none. Explain it alone")
-        if beam is not None or feature or oracle is not None or tree or steps:
+        if beam is not None or feature or oracle is not None or prefix or tree or steps:
             raise UsageError(
-                "--beam, --feature, --oracle, --tree and --steps are for models that read a source; this one is a language "
-                "model. Leave them out"
+                "--beam, --feature, --oracle, --prefix, --tree and --steps are for models that read a source; this one is a "
+                "language model. Leave them out"
             )
         explain_text(runs[0], text, out, units, json=json)
         return
@@ -101,13 +104,13 @@ def explain(
         raise UsageError("--units is for language models; this run reads a source. Leave it out")
     if tree or steps:
         require_alone(runs, tree=tree, steps=steps, oracle=oracle)
-        _explain_inside(runs[0], text, feature or [], out, beam, maximum_input, tree=tree, json=json)
+        _explain_inside(runs[0], text, feature or [], out, beam, maximum_input, prefix, tree=tree, json=json)
         return
     if is_folder(text) and _reads_files(runs[0]):
         explain_folder(runs, Path(text), out, beam, json=json)
         return
     told = None if oracle is None else _entries(oracle)
-    wishes = {"oracle": told, "oracle_unit": oracle_unit.value}
+    wishes = {"oracle": told, "oracle_unit": oracle_unit.value, "prefix": prefix}
     _explain_source(runs, text, feature or [], out, beam, maximum_input, wishes, json=json)
 
 
@@ -141,6 +144,7 @@ def _explain_inside(
     out: Path,
     beam: int | None,
     maximum_input: int | None,
+    prefix: str,
     *,
     tree: bool,
     json: bool,
@@ -152,7 +156,7 @@ def _explain_inside(
     predictor = Predictor.load(run, maximum_input=maximum_input)
     given = named_sources(list(predictor.recipe.data.sources), text) | ({"features": features} if features else {})
     with told_of(MissingFontWarning):
-        (explain_tree if tree else explain_steps)(run, given, predictor, out, beam, json=json)
+        (explain_tree if tree else explain_steps)(run, given, predictor, out, beam, prefix, json=json)
 
 
 @contextmanager

@@ -16,12 +16,14 @@ _TREE_WIDTH = 3
 """A tree of more is hard to read."""
 
 
-def explain_tree(run: str, given: "dict[str, Any]", predictor: "Predictor", out: Path, beam: int | None, *, json: bool) -> None:
+def explain_tree(
+    run: str, given: "dict[str, Any]", predictor: "Predictor", out: Path, beam: int | None, prefix: str = "", *, json: bool
+) -> None:
     """Write the tree of the search for one input: every step's continuations, and which were kept."""
     from seqloom.evaluation.tracing import grow_tree
     from seqloom.views.charts.tree import write_tree
 
-    tree = grow_tree(predictor, given, search=_search(predictor, beam, _TREE_WIDTH))
+    tree = grow_tree(predictor, given, search=_search(predictor, beam, _TREE_WIDTH), prefix=prefix)
     way = "Greedy search" if tree.width == 1 else f"A beam of {tree.width}"
     written = write_tree(tree, out, title=f"{way}: {_named(tree.sources)}")
     if json:
@@ -32,14 +34,14 @@ def explain_tree(run: str, given: "dict[str, Any]", predictor: "Predictor", out:
 
 
 def explain_steps(
-    run: str, given: "dict[str, Any]", predictor: "Predictor", out: Path, beam: int | None, *, json: bool
+    run: str, given: "dict[str, Any]", predictor: "Predictor", out: Path, beam: int | None, prefix: str = "", *, json: bool
 ) -> None:
     """Write how each output symbol comes about: scores, weights, context, word."""
     from seqloom.evaluation.tracing import walk_through
     from seqloom.views.charts.steps import write_steps
     from seqloom.views.text.labels import isolated, shortened
 
-    walk = walk_through(predictor, given, search=_search(predictor, beam, None))
+    walk = walk_through(predictor, given, search=_search(predictor, beam, None), prefix=prefix)
     written = write_steps(walk, out, title=f"{_named(walk.sources)} \u2192 {isolated(shortened(walk.text, 60))}")
     if json:
         print_json({"run": run, **walk.as_json(), "written": str(written)})

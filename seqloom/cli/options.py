@@ -104,6 +104,9 @@ MaximumInput = Annotated[
 ]
 
 
+OutputPrefix = Annotated[str, typer.Option("--prefix", metavar="TEXT", help="What every output must begin with.")]
+
+
 class OracleUnit(StrEnum):
     """What the source positions of an oracle count."""
 

@@ -22,6 +22,7 @@ from seqloom.cli.options import (
     MaximumInput,
     OracleUnit,
     OracleUnitOption,
+    OutputPrefix,
     PrecisionOption,
     PredictionPrecision,
     Shortlist,
@@ -89,7 +90,7 @@ def predict(
         typer.Option("--top-p", metavar="P", help="Sampling: only the most probable symbols that make up this share."),
     ] = None,
     seed: Annotated[int | None, typer.Option("--seed", metavar="N", min=0, help="Sampling: the random seed.")] = None,
-    prefix: Annotated[str, typer.Option("--prefix", metavar="TEXT", help="What every output must begin with.")] = "",
+    prefix: OutputPrefix = "",
     minimum_length: Annotated[
         int | None, typer.Option("--minimum-length", metavar="N", min=0, help="At least this many symbols before the end.")
     ] = None,

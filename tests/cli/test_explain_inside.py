@@ -66,3 +66,9 @@ def test_a_language_model_has_neither(seqloom: Seqloom, tiny_language_run: Path,
     answer = seqloom("explain", tiny_language_run, "abc", "--tree")
     assert answer.code == 2
     assert "--tree and --steps are for models that read a source" in answer.err
+
+
+@pytest.mark.parametrize("option", [[], ["--tree"], ["--steps"]])
+def test_a_prefix_is_what_the_output_begins_with(seqloom: Seqloom, tiny_run: Path, here: Path, option: list[str]) -> None:
+    answer = seqloom("explain", tiny_run, "abc", "--prefix", "BB", *option, "--out", "map.svg")
+    assert (answer.code, answer.out.startswith("BB")) == (0, True), answer.err
