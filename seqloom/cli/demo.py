@@ -9,6 +9,7 @@ import typer
 
 from seqloom.cli.demo_captions import show_captions
 from seqloom.cli.demo_dates import show_dates
+from seqloom.cli.demo_lesson import teach
 from seqloom.cli.demo_showing import Showing
 from seqloom.cli.options import Json, next_commands, open_console, print_json, require_torch
 from seqloom.errors import UsageError
@@ -37,10 +38,10 @@ _DEMOS = {
 
 
 def demo(
-    name: Annotated[str, typer.Argument(metavar="[NAME]", help="Which one: dates or captions.")] = "dates",
+    name: Annotated[str, typer.Argument(metavar="[NAME]", help="Which one: dates, captions or lesson.")] = "dates",
     out: Annotated[
         Path | None,
-        typer.Option("--out", metavar="RUN", help="The run folder; by default runs/demo, or runs/demo-captions."),
+        typer.Option("--out", metavar="RUN", help="The run folder; by default runs/demo, runs/demo-captions or runs/lesson."),
     ] = None,
     json: Json = False,
 ) -> None:
@@ -49,17 +50,22 @@ def demo(
     Examples:
         seqloom demo
         seqloom demo captions
+        seqloom demo lesson
 
     Trains, shows results, draws attention maps, writes a report. dates: human dates in 46 locales become ISO 8601; a locale tag
     settles ambiguous orders and may be left out. captions: drawn scenes are described; among them are combinations of size,
-    colour and shape that training never shows, and it is measured whether the model looks at what it names.
+    colour and shape that training never shows, and it is measured whether the model looks at what it names. lesson: three small
+    models that see the source in different ways, for the guided steps of the studio (`seqloom serve`).
     """
-    if name not in _DEMOS:
-        raise UsageError(f"demo: there is no demo {name!r}. There is: {', '.join(_DEMOS)}")
+    if name not in (*_DEMOS, "lesson"):
+        raise UsageError(f"demo: there is no demo {name!r}. There is: {', '.join((*_DEMOS, 'lesson'))}")
     require_torch("The demo")
+    if name == "lesson":
+        teach(out or Path("runs/lesson"), _train, json=json)
+        return
     chosen = _DEMOS[name]
     run = out or Path(chosen.run)
-    seconds = _train(chosen, run)
+    seconds = _train(chosen.recipe, chosen.settings, run)
     from seqloom.cli.report import write_report
     from seqloom.prediction.predictor import Predictor
 
@@ -74,7 +80,7 @@ def demo(
     typer.echo(next_commands(line.format(run=run) for line in shown.next_commands))
 
 
-def _train(chosen: _Demo, run: Path) -> float:
+def _train(recipe: str, settings: Sequence[str], run: Path) -> float:
     """Train, or finish what was begun; the seconds that it took. What is stopped can go on."""
     from seqloom.cli.recipes import find_recipe
     from seqloom.recipe import read_recipe
@@ -83,7 +89,7 @@ def _train(chosen: _Demo, run: Path) -> float:
 
     display = open_display()
     try:
-        outcome = train(read_recipe(find_recipe(chosen.recipe), chosen.settings), run, display=display)
+        outcome = train(read_recipe(find_recipe(recipe), settings), run, display=display)
     finally:
         display.closed()
     if not outcome.finished:
