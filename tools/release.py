@@ -11,7 +11,7 @@ import zipfile
 from pathlib import Path
 
 TOP = Path(__file__).parents[1]
-PACKAGE_DATA = ("seqloom/py.typed", "seqloom/recipes/dates.yaml", "seqloom/views/assets/")
+PACKAGE_DATA = ("seqloom/py.typed", "seqloom/recipes/dates.yaml", "seqloom/server/page/", "seqloom/views/assets/")
 IN_SDIST = ("README.md", "LICENSE", "CHANGELOG.md", "pyproject.toml", *PACKAGE_DATA)
 PAIRS = "".join(f"word{number}\tWORD{number}\n" for number in range(120))
 
