@@ -18,6 +18,7 @@ from seqloom.cli import (
     report,
     sample,
     score,
+    serve,
     train,
 )
 from seqloom.cli.help_text import Command
@@ -48,6 +49,7 @@ app.command("sample", cls=Command)(sample.sample)
 app.command("explain", cls=Command)(explain.explain)
 app.command("plane", cls=Command)(plane.plane)
 app.command("report", cls=Command)(report.report)
+app.command("serve", cls=Command)(serve.serve)
 app.command("export", cls=Command)(export.export)
 app.command("average", cls=Command)(average.average)
 app.command("compare", cls=Command)(compare.compare)

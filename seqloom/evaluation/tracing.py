@@ -8,7 +8,9 @@ import numpy.typing as npt
 
 from seqloom.data.arrays import Padded
 from seqloom.data.reading.oracles import Oracle
+from seqloom.data.reading.oracles import Unit as OracleUnit
 from seqloom.errors import UsageError
+from seqloom.prediction.constraints import OracleInput, Prefix
 from seqloom.prediction.inputs import Input
 from seqloom.prediction.predictor import Predictor
 from seqloom.prediction.tasks import Task
@@ -45,7 +47,15 @@ class _Watched:
         return step
 
 
-def grow_tree(predictor: Predictor, given: Input, *, search: Search | None = None, prefix: str = "") -> SearchTree:
+def grow_tree(
+    predictor: Predictor,
+    given: Input,
+    *,
+    search: Search | None = None,
+    prefix: Prefix = "",
+    oracle: OracleInput = None,
+    oracle_unit: OracleUnit = "symbols",
+) -> SearchTree:
     """Search one input and keep all that was looked at. Greedy and beam search only: others do not prune."""
     section = search or predictor.recipe.search
     if not isinstance(section, Beam | Greedy):
@@ -53,10 +63,13 @@ def grow_tree(predictor: Predictor, given: Input, *, search: Search | None = Non
             f"a tree shows what a beam keeps and prunes, and the search is {section.kind}. Give a width (--beam 3)"
         )
     width = section.width if isinstance(section, Beam) else 1
-    task = predictor.task(given, section, prefix=prefix)
+    task, plain = (
+        predictor.task(given, one, prefix=prefix, oracle=oracle, oracle_unit=oracle_unit)
+        for one in (section, Greedy(**section.shared))
+    )
     watched = _Watched(task.stepper, max(width, _FEWEST_SHOWN))
     traces, hypotheses = _followed(watched, task)
-    [greedy] = _followed(task.stepper, predictor.task(given, Greedy(**section.shared), prefix=prefix))[1]
+    [greedy] = _followed(plain.stepper, plain)[1]
     grower = _Grower(task, width)
     for trace, best in zip(traces, watched.best, strict=True):
         grower.add(trace, *best)
@@ -156,7 +169,7 @@ class _Grower:
         elif total > worst:
             fate = "forbidden"
         [symbol] = self.task.symbols([token])
-        return Branch(symbol, parent, total - self._total(parent), total, fate, self._reason(fate, rank))
+        return Branch(symbol, parent, total - self._total(parent), total, fate, self._reason(fate, rank), id=token)
 
     def _reason(self, fate: Fate, rank: int) -> str:
         match fate:

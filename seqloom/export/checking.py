@@ -2,17 +2,15 @@
 
 import math
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from seqloom.data.examples import INPUT, Example, Origin
+from seqloom.data.examples import Example
 from seqloom.errors import DataError
 from seqloom.prediction.language_model import LanguageModel
 from seqloom.prediction.predictor import Predictor
+from seqloom.prediction.samples import samples_of
 from seqloom.runs import RunFolder
-from seqloom.system.files import LARGEST_RECORDS, read_regular
-from seqloom.system.json_parsing import parse_object
 
 _DRAWN = 40
 """How many symbols a language model writes to be compared by."""
@@ -28,10 +26,10 @@ def compare(run: Path, export: Path, *, shortlist: int | None = None) -> tuple[f
         if opened.recipe.is_language_model:
             one, other = _scores_of_texts(run, export)
         elif shortlist is None:
-            samples = _samples(opened)
+            samples = [sample.example for sample in samples_of(opened)]
             one, other = (_scores(Predictor.load(model), samples) for model in (run, export))
         else:
-            one, other = _agreed(run, export, _samples(opened), shortlist)
+            one, other = _agreed(run, export, [sample.example for sample in samples_of(opened)], shortlist)
     except DataError:  # pictures that are not where they were
         return math.nan, 0
     if not len(one):
@@ -58,24 +56,3 @@ def _agreed(run: Path, export: Path, samples: list[Example], shortlist: int) -> 
     pairs = zip(*(model.predict(samples, beam=1) for model in models), strict=True)
     same = [(one.best, other.best) for one, other in pairs if one.tokens == other.tokens]
     return [value for one, _ in same for value in one.log_probs], [value for _, other in same for value in other.log_probs]
-
-
-def _samples(run: RunFolder) -> list[Example]:
-    """What was read and written at the last validation; nothing if that cannot be read any more."""
-    files = sorted(
-        (path for path in (run.path / "validation").glob("*.json") if path.stem.isdecimal()), key=lambda path: int(path.stem)
-    )
-    if not files:
-        return []
-    try:
-        body = parse_object(read_regular(files[-1], limit=LARGEST_RECORDS, inside=run.path), {"samples": list})
-        samples = [sample for sample in body["samples"] if sample["text"]]
-        return [_example(sample, list(run.recipe.data.sources), number) for number, sample in enumerate(samples, start=1)]
-    except (OSError, ValueError, LookupError, TypeError):
-        return []
-
-
-def _example(sample: dict[str, Any], names: list[str], number: int) -> Example:
-    source = sample["source"]
-    sources = {name: str(source[name]) for name in names} if isinstance(source, dict) else {names[0]: str(source)}
-    return Example(sources, str(sample["text"]), Origin(INPUT, number), features=tuple(map(str, sample.get("features", ()))))

@@ -20,7 +20,8 @@ from seqloom.errors import DataError, UsageError
 from seqloom.prediction.backends import OpenedModel, open_model
 from seqloom.prediction.hidden_units import UnitName, checked_unit, most_selective, selectivity_of
 from seqloom.prediction.inputs import Advance
-from seqloom.prediction.writing import Prompt, Speller, Writing
+from seqloom.prediction.tasks import Watch
+from seqloom.prediction.writing import Beginning, Prompt, Speller, Writing
 from seqloom.recipe import Recipe
 from seqloom.recipe.sections import TARGET, Beam, Sample, Search, SearchSection
 from seqloom.results.language import (
@@ -265,19 +266,27 @@ class LanguageModel:
             if self.running or tokens[0, 0] != END:
                 yield speller.add(int(tokens[0, 0]))
 
-    def complete(self, prompt: str = "", *, search: Beam | None = None, length: int = LENGTH) -> list[GeneratedText]:
+    def complete(
+        self, prompt: str = "", *, search: Beam | None = None, length: int = LENGTH, watch: Watch = lambda: None
+    ) -> list[GeneratedText]:
         """The most probable ways to end the line that the prompt begins, best first: as many as the beam is wide.
 
-        Only if fewer than that end within `length` symbols do others follow; they are not `finished`.
+        Only if fewer than that end within `length` symbols do others follow; they are not `finished`. watch: is called at
+        every step; what it raises ends the work.
         """
         given = self._given(prompt)
         section = search or Beam(length_power=0.0)
         stepper, state, request = self._start(given, section, np.zeros(1, dtype=np.int64), length)
-        [found] = to_the_end(endings(stepper, state, section, request))
+        [found] = to_the_end(endings(stepper, state, section, request), watch)
         return [self._generated(given, one.tokens, one) for one in found]
 
-    def _given(self, prompt: str) -> Prompt:
-        """Read the prompt."""
+    def beginning(self, text: str) -> Beginning:
+        """A text that is about to be read, symbol by symbol, by those who want to watch."""
+        first = END if self.running else BEGIN
+        return Beginning(self._stepper, self._stepper.start({}, 1), first, self._known(text))
+
+    def _known(self, prompt: str) -> IntArray:
+        """The symbols of a prompt, all of which the model knows."""
         self.require_readable(prompt, "prompt")
         lines = prompt.replace("\r\n", "\n").split("\n")
         if len(lines) > 1 and not self.running:
@@ -286,10 +295,13 @@ class LanguageModel:
         if pieces:
             named = ", ".join(map(repr, sorted(pieces)))
             raise UsageError(f"prompt: {named} did not occur in training, so the model cannot go on from there. Leave it out")
-        ids = self._encode(lines).ids[:-1]
-        start = END if self.running else BEGIN
-        state = self._stepper.start({}, 1)
-        before, log_probs = np.append(start, ids), []
+        return self._encode(lines).ids[:-1]
+
+    def _given(self, prompt: str) -> Prompt:
+        """Read the prompt."""
+        begun = self.beginning(prompt)
+        ids, state = begun.ids, begun.state
+        before, log_probs = np.append(begun.first, ids), []
         for place in range(0, len(ids), _WINDOW):
             part = slice(place, min(place + _WINDOW, len(ids)))
             scores, state = self._stepper.score_stream(before[part][None], ids[part][None], state)

@@ -10,36 +10,32 @@ from pathlib import Path
 from typing import Any, Self, TypedDict, Unpack
 
 import numpy as np
-import numpy.typing as npt
 
 from seqloom.data.arrays import IntArray, Padded
 from seqloom.data.examples import Example
 from seqloom.data.kinds.text import Limit
 from seqloom.data.preparing.batches import Batch
 from seqloom.data.preparing.corpus import Corpus
-from seqloom.data.reading.oracles import Entry, Oracle, Steps, Unit, parse_steps
+from seqloom.data.reading.oracles import Oracle, Steps, Unit
 from seqloom.data.vocabulary import Vocabulary
 from seqloom.errors import DataError, UsageError
 from seqloom.prediction.backends import OpenedModel, SourceStepper, open_model
+from seqloom.prediction.constraints import OracleInput, Prefix, forced_symbols, told_steps
 from seqloom.prediction.drawn import DrawnPrediction
 from seqloom.prediction.ensembles import agree_on_copying, require_agreement, require_fusible
 from seqloom.prediction.inputs import Advance, Input, Reader, ReadExample
-from seqloom.prediction.tasks import Task, batches_of, next_chunk, require_nbest
+from seqloom.prediction.tasks import Task, Watch, batches_of, next_chunk, require_nbest
 from seqloom.recipe import Recipe
-from seqloom.recipe.sections import TARGET, Beam, LookingBridge, Search
+from seqloom.recipe.sections import TARGET, Beam, Search
 from seqloom.results.predictions import Alignment, Candidate, FloatArray, ScoredTarget
 from seqloom.runs.seeds import runs_at
-from seqloom.search.classification import ClassHypothesis, WatchedStepper, ranking_classes
+from seqloom.search.classification import ClassHypothesis, ranking_classes
 from seqloom.search.contracts import Hypothesis, State, Stepper
-from seqloom.search.dispatch import run
 from seqloom.search.ensembles import Ensemble, EnsembleState
 from seqloom.search.fusion import Fused, FusedState
 from seqloom.search.request import Request, longest_outputs, require_bounded
 from seqloom.symbols import UNKNOWN
 from seqloom.system.cpu import InferencePrecision
-
-OracleInput = str | Sequence[Any] | npt.NDArray[np.floating] | Entry | None
-"""Where one input has to be looked at: an alignment, a list of distributions, or nothing said (`data.reading.oracles`)."""
 
 BATCH_SIZE = 64
 _CHUNK = 1024
@@ -55,7 +51,7 @@ class PredictOptions(TypedDict, total=False):
     search: Search | None
     beam: int | None
     nbest: int
-    prefix: str
+    prefix: Prefix
     batch_size: int
     oracle_unit: Unit
     progress: Advance
@@ -84,7 +80,7 @@ class Predictor:
         self.vocabularies: Mapping[str, Vocabulary] = models[0].vocabularies
         self.recipe: Recipe = models[0].recipe
         self.corpus = models[0].corpus or Corpus(self.recipe.data, self.recipe.seed)
-        self._bridges = {model.recipe.model.bridge.kind: model.recipe.model.bridge for model in models}
+        self._bridges = [model.recipe.model.bridge for model in models]
         self._copies = agree_on_copying(models, language_model)
         # A symbol that no target of the training had is never right.
         self._never = () if any(model.knows_unknown for model in models) else (UNKNOWN,)
@@ -142,12 +138,13 @@ class Predictor:
         search: Search | None = None,
         beam: int | None = None,
         nbest: int = 1,
-        prefix: str = "",
+        prefix: Prefix = "",
         batch_size: int = BATCH_SIZE,
         first: int = 0,
         oracle: Sequence[OracleInput] | None = None,
         oracle_unit: Unit = "symbols",
         progress: Advance = lambda count: None,
+        watch: Watch = lambda: None,
     ) -> list[DrawnPrediction]:
         """The best outputs for each input, in the order of the inputs: a list, also for a single one.
 
@@ -156,12 +153,10 @@ class Predictor:
         A result depends neither on its neighbours nor on `nbest`. prefix: what every output must begin with. first: the
         number of the first input in a longer stream: what sampling draws for an input depends on its number alone. A blank
         source has an empty output: no model has learnt what to say to nothing. oracle: for each input, where attention has to
-        look: None, an alignment "0-0 2-1", or per output step a distribution or None; oracle_unit: over what.
+        look: None, an alignment "0-0 2-1", or per output step a distribution or None; oracle_unit: over what. watch: is called
+        at every step of the search; what it raises ends the work.
         """
-        section = self._search_section(search, beam)
-        if self.vocabularies[TARGET].whole:
-            section = ranking_classes(section, nbest)
-        require_nbest(nbest, section)
+        section = self._search_section(search, beam, nbest)
         read = [self.reader.read(one) for one in self.reader.examples_of(inputs)]
         told = self._told(oracle, read, oracle_unit)
         forced = self._forced(prefix)
@@ -170,18 +165,20 @@ class Predictor:
         order = asked[np.argsort([read[index].length for index in asked], kind="stable")]
         for chosen in batches_of(order, [read[index].length for index in order], section, batch_size):
             steps = [told[one] for one in chosen]
-            hypotheses = self._search([read[one] for one in chosen], first + chosen, section, forced, steps)
-            for index, ranked in zip(chosen, hypotheses, strict=True):
+            task = self._task([read[one] for one in chosen], first + chosen, section, forced, steps)
+            for index, ranked in zip(chosen, task.hypotheses(watch), strict=True):
                 found[index] = ranked
             progress(len(chosen))
         return [self._prediction(one, hypotheses[:nbest]) for one, hypotheses in zip(read, found, strict=True)]
 
-    def _search_section(self, search: Search | None, beam: int | None) -> Search:
-        if beam is None:
-            return search or self.recipe.search
-        if search is not None or beam < 1:
+    def _search_section(self, search: Search | None, beam: int | None, nbest: int) -> Search:
+        if beam is not None and (search is not None or beam < 1):
             raise UsageError(f"beam={beam}: expected a width of 1 or more, and no other search beside it")
-        return Beam.like(self.recipe.search, width=beam)
+        section = search or self.recipe.search if beam is None else Beam.like(self.recipe.search, width=beam)
+        if self.vocabularies[TARGET].whole:
+            section = ranking_classes(section, nbest)
+        require_nbest(nbest, section)
+        return section
 
     def predict_stream(
         self,
@@ -214,37 +211,31 @@ class Predictor:
         known = self.reader.known_features
         return [replace(one, features=tuple(feature for feature in one.features if feature in known)) for one in examples]
 
-    def _forced(self, prefix: str) -> IntArray:
-        self.reader.limit.require(self.vocabularies[TARGET], prefix, "prefix")
-        ids = self.vocabularies[TARGET].encode_targets([prefix])[0]
-        if UNKNOWN in ids:
-            raise UsageError(
-                f"prefix {prefix!r}: it has symbols that did not occur in training targets, so no output can begin with it. "
-                "Leave them out"
-            )
-        if (ids >= self._combined.vocabulary_size).any():
-            raise UsageError(f"prefix {prefix!r}: it has symbols that are not on the shortlist. Make the shortlist longer")
-        return ids
+    def _forced(self, prefix: Prefix) -> IntArray:
+        return forced_symbols(prefix, self.vocabularies[TARGET], self.reader.limit, self._combined.vocabulary_size)
 
     def _told(self, oracle: Sequence[OracleInput] | None, read: Sequence[ReadExample], unit: Unit) -> list[Steps]:
-        """What each input is told, checked against its source; nothing without an oracle."""
-        if oracle is None:
-            return [{}] * len(read)
-        for kind, bridge in self._bridges.items():
-            if not isinstance(bridge, LookingBridge):
-                raise UsageError(
-                    f"an oracle says where attention looks, and a model with the bridge {kind} does not look. "
-                    "Use a run with `bridge: {kind: attention}`, or leave the oracle out"
-                )
-        if len(oracle) != len(read):
-            raise UsageError(f"the oracle has {len(oracle)} entries for {len(read)} inputs. Give one for each, or None")
-        entries = [one if isinstance(one, Entry) else Entry(one, f"oracle {index + 1}") for index, one in enumerate(oracle)]
-        return [parse_steps(entry, self.reader.positions(one, unit)) for entry, one in zip(entries, read, strict=True)]
+        return told_steps(oracle, read, unit, reader=self.reader, bridges=self._bridges)
 
-    def task(self, given: Input, search: Search | None = None, *, prefix: str = "") -> Task:
-        """One input made ready to be searched, for those who want to watch."""
-        read = self.reader.read(self.reader.example_of(given, 0))
-        return self._task([read], np.zeros(1, np.int64), search or self.recipe.search, self._forced(prefix), [{}])
+    def task(
+        self,
+        given: Input,
+        search: Search | None = None,
+        *,
+        nbest: int = 1,
+        prefix: Prefix = "",
+        oracle: OracleInput = None,
+        oracle_unit: Unit = "symbols",
+    ) -> Task:
+        """One input made ready to be searched, for those who want to watch; the options are those of `predict`."""
+        section = self._search_section(search, None, nbest)
+        read = [self.reader.read(self.reader.example_of(given, 0))]
+        told = self._told(None if oracle is None else [oracle], read, oracle_unit)
+        return self._task(read, np.zeros(1, np.int64), section, self._forced(prefix), told)
+
+    def prediction(self, task: Task, hypotheses: Sequence[Hypothesis]) -> DrawnPrediction:
+        """What the search of a task found, best first."""
+        return self._prediction(task.read, hypotheses)
 
     @property
     def alone(self) -> SourceStepper:
@@ -261,15 +252,6 @@ class Predictor:
     def alignment(self, task: Task, name: str, weights: FloatArray) -> Alignment:
         """Weights over a source of a task, [H, T, S], with the symbols that they are over."""
         return self.reader.alignment(name, task.read, weights)
-
-    def _search(
-        self, read: Sequence[ReadExample], keys: IntArray, section: Search, forced: IntArray, told: Sequence[Steps]
-    ) -> list[list[Hypothesis]]:
-        task = self._task(read, keys, section, forced, told)
-        if not task.vocabulary.whole:
-            return run(task.stepper, task.state, task.section, task.request)
-        watched = WatchedStepper(task.stepper, task.request.forbid.tolist())
-        return watched.each_once(run(watched, task.state, task.section, task.request))
 
     def _task(
         self, read: Sequence[ReadExample], keys: IntArray, section: Search, forced: IntArray, told: Sequence[Steps]
@@ -335,6 +317,7 @@ class Predictor:
             alignment=alignment,
             finished=hypothesis.finished,
             probability=hypothesis.probability if isinstance(hypothesis, ClassHypothesis) else None,
+            ids=tuple(hypothesis.tokens.tolist()),
         )
 
     # --- encoding ---------------------------------------------------------------------------------------------------

@@ -1,6 +1,6 @@
 """What a search is given, and how many inputs it is given at a time."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,8 +11,14 @@ from seqloom.data.vocabulary import Vocabulary
 from seqloom.errors import UsageError
 from seqloom.prediction.inputs import Input, ReadExample
 from seqloom.recipe.sections import Beam, Exhaustive, Sample, Search
-from seqloom.search.contracts import IntArray, State, Stepper
+from seqloom.search.classification import WatchedStepper
+from seqloom.search.contracts import Hypotheses, IntArray, State, Stepper
+from seqloom.search.dispatch import search, to_the_end
 from seqloom.search.request import Request, longest_outputs
+from seqloom.search.traces import Trace
+
+Watch = Callable[[], None]
+"""Is called at every step of a search; what it raises ends it."""
 
 _MOST_ROWS = 640
 """Rows of all sentences decoded together: a wide beam takes fewer sentences at a time, so that memory stays bounded."""
@@ -34,6 +40,17 @@ class Task:
     sources: Mapping[str, Padded]
     read: ReadExample
     vocabulary: Vocabulary
+
+    def steps(self) -> Generator[Trace, None, Hypotheses]:
+        """Search step by step; the outputs of each input come back, best first. A class is there once."""
+        if not self.vocabulary.whole:
+            return (yield from search(self.stepper, self.state, self.section, self.request))
+        watched = WatchedStepper(self.stepper, self.request.forbid.tolist())
+        return watched.each_once((yield from search(watched, self.state, self.section, self.request)))
+
+    def hypotheses(self, watch: Watch) -> Hypotheses:
+        """Search to the end."""
+        return to_the_end(self.steps(), watch)
 
     def symbols(self, tokens: Iterable[int]) -> tuple[str, ...]:
         """Output symbols as a person reads them."""

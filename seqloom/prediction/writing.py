@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from seqloom.data.vocabulary import Vocabulary
+from seqloom.prediction.backends import SourceStepper
 from seqloom.recipe.sections import Search
 from seqloom.results.language import FloatArray, IntArray
 from seqloom.search.contracts import Hypothesis, State
@@ -11,6 +12,16 @@ from seqloom.search.dispatch import search
 from seqloom.search.request import Request
 from seqloom.search.running_text import Continued, Endless
 from seqloom.symbols import END
+
+
+@dataclass(frozen=True, eq=False)
+class Beginning:
+    """A text of which nothing has been read. first: what a model reads before its symbols."""
+
+    stepper: SourceStepper
+    state: State
+    first: int
+    ids: IntArray
 
 
 @dataclass(frozen=True, eq=False)

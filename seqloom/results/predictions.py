@@ -63,7 +63,8 @@ class Candidate:
     """One output. `tokens` are its symbols as a person reads them; the last one is `<end>` if it is finished.
 
     log_prob: the plain sum of log_probs, one per token, the model's own. score: what ranked it (length-normalised under beam
-    search, and with the language model's part under fusion). probability: that of a class, if outputs are classes.
+    search, and with the language model's part under fusion). probability: that of a class, if outputs are classes. ids: those
+    of the tokens in the vocabulary, if known; two that read alike may differ.
     """
 
     text: str
@@ -74,6 +75,7 @@ class Candidate:
     alignment: Mapping[str, Alignment] = field(default_factory=dict)
     finished: bool = True
     probability: float | None = None
+    ids: tuple[int, ...] = field(default=(), repr=False, compare=False)
 
     def __repr__(self) -> str:
         return f"Candidate({self.text!r}, log_prob={self.log_prob:.4g}{'' if self.finished else ', cut off'})"

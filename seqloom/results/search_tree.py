@@ -15,7 +15,8 @@ class Branch:
 
     parent: the place of the beginning's last symbol in the step before; -1 at the first step. log_prob: of the symbol after
     its beginning; total: of the whole beginning with it. score: what ranked the output that ends here, if one does. reason:
-    why it was kept or not. chosen: whether the best output goes through it; greedy: whether greedy search does.
+    why it was kept or not. chosen: whether the best output goes through it; greedy: whether greedy search does. id: that of the
+    symbol in the vocabulary.
     """
 
     symbol: str
@@ -27,6 +28,7 @@ class Branch:
     score: float | None = None
     chosen: bool = False
     greedy: bool = False
+    id: int | None = None
 
     @property
     def stays(self) -> bool:

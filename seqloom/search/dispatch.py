@@ -1,6 +1,6 @@
 """The one entry to all searches."""
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from typing import assert_never
 
 from seqloom.errors import UsageError
@@ -43,11 +43,12 @@ def run(stepper: Stepper, state: State, section: Search, request: Request) -> Hy
     return to_the_end(search(stepper, state, section, request))
 
 
-def to_the_end(steps: Generator[Trace, None, Hypotheses]) -> Hypotheses:
-    """What a search finds."""
+def to_the_end(steps: Generator[Trace, None, Hypotheses], watch: Callable[[], None] = lambda: None) -> Hypotheses:
+    """What a search finds. watch: is called at every step; what it raises ends it."""
     while True:
         try:
             next(steps)
+            watch()
         except StopIteration as stop:
             found: Hypotheses = stop.value
             return found

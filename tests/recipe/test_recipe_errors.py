@@ -114,7 +114,8 @@ WRONG_DATA = {
     ),
     "{train: a, max_length: 9}": (
         "data.max_length: unknown key. Did you mean 'maximum_length'? Known keys here: builtin, train, validation, test, "
-        "split, seed, format, text, columns, weights, sources, vocabularies, references, maximum_length, maximum_input."
+        "split, seed, format, text, columns, weights, sources, vocabularies, references, maximum_length, maximum_input, "
+        "languages."
     ),
     "{}": "data: give `train` (a file or a list of files) or `builtin` (the name of a built-in task).",
     "{builtin: dates, test: a}": (
@@ -196,7 +197,7 @@ def test_all_mistakes_are_reported_at_once_in_the_order_of_the_file() -> None:
         "r.yaml has 6 mistakes:",
         "r.yaml:1: seed: expected a whole number of at least 0; got -1.",
         "r.yaml:1: data: this key is missing; expected a section with the keys builtin, train, validation, test, split, "
-        "seed, format, text, columns, weights, sources, vocabularies, references, maximum_length, maximum_input.",
+        "seed, format, text, columns, weights, sources, vocabularies, references, maximum_length, maximum_input, languages.",
         f"r.yaml:5: model.bridge.attention.kind: expected one of {KINDS}; got 'aditive'. Did you mean 'additive'?",
         "r.yaml:5: model.bridge.attention.siz: unknown key for kind additive. Did you mean 'size'? "
         "Known keys here: kind, size, coverage.",

@@ -74,6 +74,28 @@ class Drawing(Media):
     draw: Callable[[int], npt.NDArray[np.uint8]]
 
 
+@dataclass(frozen=True)
+class Handed(Media):
+    """A file that was handed over, and is gone with whoever asked: nothing is remembered of it."""
+
+
+class HandedFile(str):
+    """The name of a file that is handed over with its content, wherever the name of one may stand; no disk is looked at."""
+
+    content: bytes
+
+    @classmethod
+    def of(cls, name: str, content: bytes) -> "HandedFile":
+        """A file with this content. name: what it is called in messages."""
+        handed = cls(name)
+        handed.content = content
+        return handed
+
+    def media(self) -> Media:
+        """The file."""
+        return Handed(str(self), str(self), len(self.content), 0, lambda: self.content)
+
+
 DRAWN = "scene:"
 """How names of pictures begin that are drawn from a number, wherever an image file may be named."""
 
@@ -235,6 +257,8 @@ class MediaFinder:
 
     def find(self, name: str, origin: Origin) -> Media:
         """The file that an example from the given place names. Raises `MediaError` if there is none."""
+        if isinstance(name, HandedFile):
+            return name.media()
         if self._place is not None and origin.is_table:
             self._root = self._root or MediaRoot.open(self._place)
             return self._root.resolve(name)

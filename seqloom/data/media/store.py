@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from seqloom.data.arrays import IntArray, Padded
 from seqloom.data.cache import cache_folder
-from seqloom.data.media.files import Frontend, Media
+from seqloom.data.media.files import Frontend, Handed, Media
 from seqloom.errors import DataError
 from seqloom.system.files import LARGEST_RECORDS, open_to_append, read_regular, require_regular
 from seqloom.system.json_parsing import parse_object
@@ -187,10 +187,12 @@ class StoredFrontend:
     def keep(self, files: Sequence[Media]) -> None:
         """Add the rows of files to the store. A cache that cannot be written is none: they are computed anew then."""
         with suppress(OSError):
-            self.store.fill({self._content(media): media for media in files})
+            self.store.fill({self._content(media): media for media in files if not isinstance(media, Handed)})
 
     def _content(self, media: Media) -> str:
         """The hash of a file's content. Every validation asks for the same files, so they are read once."""
+        if isinstance(media, Handed):
+            return media.content_hash
         key = (media.where, media.size, media.stamp)
         if key not in self._contents:
             self._contents[key] = media.content_hash

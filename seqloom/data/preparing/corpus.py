@@ -90,7 +90,12 @@ class Corpus:
         facts = [[str(path.resolve()), path.stat().st_size, path.stat().st_mtime_ns] for path in self._existing_files()]
         return _digest(
             json.dumps(
-                [facts, self.data.model_dump(mode="json", exclude={"maximum_input"}), self._seed, _builtin_version(self.data)]
+                [
+                    facts,
+                    self.data.model_dump(mode="json", exclude={"maximum_input", "languages"}),
+                    self._seed,
+                    _builtin_version(self.data),
+                ]
             )
         )
 

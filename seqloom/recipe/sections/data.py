@@ -111,6 +111,13 @@ class Split(Section):
         return self
 
 
+class Languages(Section):
+    """Codes of what is read and written, such as de or pt-BR."""
+
+    source: str
+    target: str
+
+
 class Data(Section):
     """Where examples come from and how text becomes symbols."""
 
@@ -136,6 +143,8 @@ class Data(Section):
     """Longer sides, in symbols, are left out of training, counted and reported."""
     maximum_input: Positive = 2000
     """Longer inputs, in symbols, are refused by prediction and scoring: one of them could take all memory and minutes."""
+    languages: Languages | None = None
+    """What languages sources and targets are in, for services that are asked by language. Nothing else depends on it."""
 
     @model_validator(mode="after")
     def _one_origin(self) -> Self:

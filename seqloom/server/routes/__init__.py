@@ -1,0 +1,1 @@
+"""The routes of a server, a file for each group."""
