@@ -24,8 +24,7 @@ def explain_tree(
     from seqloom.views.charts.tree import write_tree
 
     tree = grow_tree(predictor, given, search=_search(predictor, beam, _TREE_WIDTH), prefix=prefix)
-    way = "Greedy search" if tree.width == 1 else f"A beam of {tree.width}"
-    written = write_tree(tree, out, title=f"{way}: {_named(tree.sources)}")
+    written = write_tree(tree, out)
     if json:
         print_json({"run": run, **tree.as_json(), "written": str(written)})
         return
@@ -39,10 +38,9 @@ def explain_steps(
     """Write how each output symbol comes about: scores, weights, context, word."""
     from seqloom.evaluation.tracing import walk_through
     from seqloom.views.charts.steps import write_steps
-    from seqloom.views.text.labels import isolated, shortened
 
     walk = walk_through(predictor, given, search=_search(predictor, beam, None), prefix=prefix)
-    written = write_steps(walk, out, title=f"{_named(walk.sources)} \u2192 {isolated(shortened(walk.text, 60))}")
+    written = write_steps(walk, out)
     if json:
         print_json({"run": run, **walk.as_json(), "written": str(written)})
         return
@@ -64,9 +62,3 @@ def _search(predictor: "Predictor", beam: int | None, usual: int | None) -> "Sea
     from seqloom.cli.searching import choose_search
 
     return choose_search(predictor.recipe.search, beam={"width": beam or usual})
-
-
-def _named(sources: "Any") -> str:
-    from seqloom.views.text.labels import isolated, shortened
-
-    return ", ".join(isolated(shortened(one, 60)) for one in sources.values())

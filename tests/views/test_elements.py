@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from seqloom.results.search_tree import Branch, FoundOutput, SearchTree
-from seqloom.views.charts.tree import tree_sketch
+from seqloom.views.charts.tree import tree_drawing
 from seqloom.views.drawing.elements import as_elements
 from seqloom.views.drawing.page import script
 from seqloom.views.maps.heatmap import SCRIPTS, drawing
@@ -51,7 +51,7 @@ def test_the_nodes_of_a_tree_are_numbered_through_all_steps() -> None:
 
     steps = ((branch("a", -1, kept=True), branch("<b>", -1, kept=False)), (branch("c", 0, kept=True),))
     tree = SearchTree({"source": "x"}, 1, 1.0, steps, (FoundOutput("ac", -0.5, -1.0, 2, True),), ("ac", -1.0))
-    nodes = [one for one in as_elements(tree_sketch(tree, listed=False).inline("x"))[2] if one[1].get("class") == "node"]
+    nodes = [one for one in tree_drawing(tree)[2] if one[1].get("class") == "node"]
     assert [one[1]["data-index"] for one in nodes] == ["0", "1", "2"]
     assert texts(nodes[1]).startswith("<b>: pruned; a reason")
 

@@ -8,7 +8,7 @@ from seqloom.views.drawing.forms import as_document, write_form
 from seqloom.views.drawing.page import foreign, header, number, section, sheet, wide
 from seqloom.views.drawing.sketch import Rectangle, Shape, Sketch, Stroke, Symbol, TextLine
 from seqloom.views.drawing.theme import level
-from seqloom.views.text.labels import END_SIGN, estimated_width, isolated, label, shortened
+from seqloom.views.text.labels import END_SIGN, estimated_width, isolated, label, shortened, titled
 
 JSON_VERSION = 1
 """Raised when a field of the JSON form changes its meaning or goes away; new fields do not count."""
@@ -20,8 +20,9 @@ _WIDTH, _LEFT, _ROW = 920.0, 132.0, 22.0
 _NARROWEST, _WIDEST = 44.0, 110.0
 
 
-def write_steps(walk: Walkthrough, path: str | Path, *, title: str) -> Path:
+def write_steps(walk: Walkthrough, path: str | Path) -> Path:
     """Write the steps as .html, .svg, .png or .json, and return the path."""
+    title = f"{titled(walk.sources)} \u2192 {isolated(shortened(walk.text, 60))}"
     every = range(len(walk.steps))
     return write_form(
         path,

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from seqloom.results.search_tree import Branch, SearchTree
+from seqloom.views.drawing.elements import Element, as_elements
 from seqloom.views.drawing.forms import as_document, write_form
 from seqloom.views.drawing.page import foreign, header, number, section, sheet, text, wide, wide_table
 from seqloom.views.drawing.sketch import Area, Group, Rectangle, Shape, Sketch, Stroke, Symbol, TextLine
-from seqloom.views.text.labels import END_SIGN, estimated_width, isolated, label, shortened
+from seqloom.views.text.labels import END_SIGN, estimated_width, isolated, label, shortened, titled
 
 JSON_VERSION = 1
 """Raised when a field of the JSON form changes its meaning or goes away; new fields do not count."""
@@ -22,8 +23,9 @@ _SYMBOL, _NUMBER = 13.0, 10.0
 _MARKS = {"finished": "\u25a0", "cut off": "\u2702", "left": "\u2026"}
 
 
-def write_tree(tree: SearchTree, path: str | Path, *, title: str) -> Path:
+def write_tree(tree: SearchTree, path: str | Path) -> Path:
     """Write a search tree as .html, .svg, .png or .json, and return the path."""
+    title = f"{_way(tree)}: {titled(tree.sources)}"
     return write_form(
         path,
         {
@@ -33,6 +35,15 @@ def write_tree(tree: SearchTree, path: str | Path, *, title: str) -> Path:
             ".json": lambda: as_document(JSON_VERSION, tree.as_json()),
         },
     )
+
+
+def tree_drawing(tree: SearchTree) -> Element:
+    """The tree as data, for a page whose script makes its elements; `data-index` numbers the branches of all steps."""
+    return as_elements(tree_sketch(tree, listed=False).inline(f"{_way(tree)}: {titled(tree.sources)}"))
+
+
+def _way(tree: SearchTree) -> str:
+    return "Greedy search" if tree.width == 1 else f"A beam of {tree.width}"
 
 
 # --- the drawing ----------------------------------------------------------------------------------------------------
@@ -211,8 +222,7 @@ def tree_page(tree: SearchTree, title: str) -> str:
 
 def _summary(tree: SearchTree) -> str:
     looked, taken = sum(map(len, tree.steps)), sum(one.stays for step in tree.steps for one in step)
-    way = "Greedy search" if tree.width == 1 else f"A beam of {tree.width}"
-    return f"{way}: {len(tree.steps)} steps, {looked} continuations looked at, {taken} taken."
+    return f"{_way(tree)}: {len(tree.steps)} steps, {looked} continuations looked at, {taken} taken."
 
 
 def _output_table(tree: SearchTree) -> str:

@@ -90,6 +90,11 @@ def group_style() -> str:
     return f"{light}@media screen and (prefers-color-scheme:dark){{{dark}}}"
 
 
+def style_sheet() -> str:
+    """All of these for a page that loads its style from a server."""
+    return page_variables() + drawing_style() + group_style()
+
+
 def page_variables() -> str:
     """CSS variables of both schemes, for whatever is not SVG."""
     over_pictures = f"--spot:{SPOT};--named:{NAMED};--casing:{VEIL}a6;"

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from seqloom.results.language import Reading, Summary
+from seqloom.views.drawing.elements import as_elements
 from seqloom.views.drawing.page import embedded, headline, number, page
 from seqloom.views.language.shading import Shade, shaded, surprise_shade
 from seqloom.views.text.labels import visible
@@ -51,6 +52,11 @@ def shaded_reading(reading: Reading) -> str:
         return surprise_shade(max(float(reading.bits[one]) for one in symbols), reading.choices)
 
     return shaded(reading.line, shade)
+
+
+def reading_drawing(reading: Reading) -> dict[str, Any]:
+    """A shaded line as data, for a page whose script makes its elements, and what pointing at them shows."""
+    return {"markup": as_elements(shaded_reading(reading)), "data": details([reading])}
 
 
 def legend() -> str:

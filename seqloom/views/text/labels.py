@@ -1,6 +1,7 @@
 """Symbols as labels: what to print for a space, a lone combining mark or a control character, and how wide it will be."""
 
 import unicodedata
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from seqloom.views.text.graphemes import ZERO_WIDTH_JOINER, ZERO_WIDTH_NON_JOINER, clusters
@@ -87,6 +88,11 @@ def isolated(text: str) -> str:
     """
     turns = any(unicodedata.bidirectional(character) in _TURNING for character in text)
     return f"{_ISOLATE}{text}{_END_OF_ISOLATE}" if turns else text
+
+
+def titled(sources: Mapping[str, str]) -> str:
+    """Sources as a title names them."""
+    return ", ".join(isolated(shortened(one, 60)) for one in sources.values())
 
 
 def starts_right_to_left(text: str) -> bool:
