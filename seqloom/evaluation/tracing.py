@@ -202,7 +202,7 @@ _SAID = 5
 """So many of the most probable symbols are named."""
 
 
-def walk_through(predictor: Predictor, given: Input, *, search: Search | None = None, prefix: str = "") -> Walkthrough:
+def walk_through(predictor: Predictor, given: Input, *, search: Search | None = None, prefix: Prefix = "") -> Walkthrough:
     """The best output symbol by symbol: scores, weights, and what the context says, beside what other contexts would say."""
     stepper, name = predictor.alone, predictor.told_source
     task = predictor.task(given, search or predictor.recipe.search, prefix=prefix)

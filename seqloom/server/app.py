@@ -15,7 +15,7 @@ from seqloom.server.engine import Engine
 from seqloom.server.guarding import Guard
 from seqloom.server.measuring import Meters
 from seqloom.server.problems import RequestError, answer_invalid, answer_problem, answer_status
-from seqloom.server.routes import about, files, predicting, probing, translating
+from seqloom.server.routes import about, figures, files, predicting, probing, translating
 from seqloom.server.settings import Settings
 from seqloom.server.shelf import Shelf
 from seqloom.server.waiting import Service
@@ -35,7 +35,7 @@ def build_app(settings: Settings) -> ASGIApp:
         title="seqloom", version=version("seqloom"), description=_WHAT, docs_url=None, redoc_url=None, lifespan=_lifespan
     )
     app.state.service = service
-    for router in (about.router, predicting.router, probing.router, translating.router, files.router):
+    for router in (about.router, predicting.router, probing.router, translating.router, figures.router, files.router):
         app.include_router(router)
     app.add_exception_handler(RequestError, answer_problem)
     app.add_exception_handler(SeqloomError, answer_problem)

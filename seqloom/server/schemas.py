@@ -38,6 +38,7 @@ OracleField = Annotated[
     Text | list[list[float] | None] | None,
     Field(description='Where attention has to look: per step a distribution or null, or an alignment such as "0-0 2-1".'),
 ]
+Drawing = Annotated[bool, Field(description="Add what the studio's page draws with the code that `explain` has.")]
 ModelName = Annotated[Text | None, Field(description="One of GET /v1/models; the first if none is named.")]
 
 
@@ -79,6 +80,18 @@ class PredictRequest(SearchOptions):
     oracle: OracleField = None
     oracle_unit: Literal["symbols", "words"] = "symbols"
     tree: bool = False
+    drawing: Drawing = False
+
+
+class FigureRequest(PredictRequest):
+    """One input, and which figure of it is wanted, in which form."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"inputs": ["3 May 1978"], "figure": "tree", "form": "svg", "beam": 3}]}
+    )
+
+    figure: Literal["map", "tree", "steps"] = "map"
+    form: Literal["svg", "png", "html", "json"] = "svg"
 
 
 class StepRequest(ServiceRequest):
@@ -105,6 +118,7 @@ class ScoreRequest(SearchOptions):
     targets: list[Text] = Field(default_factory=list)
     texts: list[Text] = Field(default_factory=list)
     search: bool = False
+    drawing: Drawing = False
 
 
 class SampleRequest(ServiceRequest):

@@ -9,16 +9,21 @@ from seqloom.recipe.sections import Sample
 from seqloom.results.language import Reading, ScoredText, Summary
 from seqloom.server.answers.predictions import Paths
 from seqloom.symbols import END
+from seqloom.views.language.surprise import reading_drawing
 
 
-def readings(model: LanguageModel, texts: Sequence[str]) -> dict[str, Any]:
-    """What a model expected at every symbol. A running text is taken line by line."""
+def readings(model: LanguageModel, texts: Sequence[str], *, drawing: bool = False) -> dict[str, Any]:
+    """What a model expected at every symbol. A running text is taken line by line. drawing: with what a page draws."""
     lines = [line for text in texts for line in text.replace("\r\n", "\n").split("\n")] if model.running else list(texts)
     for line in lines:
         model.require_readable(line, "texts", part=True)
     found = model.read(lines)
-    scores = [{**one.as_json(), "bits_per_symbol": one.surprise} for one in found]
+    scores = [{**one.as_json(), "bits_per_symbol": one.surprise, **(_drawn(one) if drawing else {})} for one in found]
     return {"scores": scores, "summary": Summary.of([_scored(one) for one in found]).as_json()}
+
+
+def _drawn(reading: Reading) -> dict[str, Any]:
+    return {"drawing": reading_drawing(reading)}
 
 
 def _scored(reading: Reading) -> ScoredText:

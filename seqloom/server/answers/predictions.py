@@ -23,7 +23,9 @@ from seqloom.results.predictions import Alignment, Candidate
 from seqloom.results.search_tree import SearchTree
 from seqloom.search.traces import Trace
 from seqloom.symbols import SPECIALS
+from seqloom.views.charts.tree import tree_drawing
 from seqloom.views.drawing.pixels import data_uri, rgb_png, shrunk
+from seqloom.views.maps.heatmap import drawing as map_drawing
 
 _PICTURE = 512
 """Longer sides of a picture are shrunk to this: it is to be looked at."""
@@ -137,8 +139,8 @@ class Paths:
 # --- as JSON --------------------------------------------------------------------------------------------------------
 
 
-def prediction_json(found: FoundPrediction, *, attention: bool) -> dict[str, Any]:
-    """One of the `predictions` of an answer."""
+def prediction_json(found: FoundPrediction, *, attention: bool, drawing: bool = False) -> dict[str, Any]:
+    """One of the `predictions` of an answer. drawing: with what a page draws."""
     prediction = found.prediction
     candidates = [
         candidate_json(one, prediction.renderers if not number else {}, attention=attention)
@@ -151,7 +153,14 @@ def prediction_json(found: FoundPrediction, *, attention: bool) -> dict[str, Any
         "candidates": candidates,
         "flags": {"never_read": _never_read(prediction.best), "repeated": repeated(prediction.best.ids)},
         **({} if found.tree is None else {"tree": found.tree.as_json()}),
+        **(_drawings(found) if drawing else {}),
     }
+
+
+def _drawings(found: FoundPrediction) -> dict[str, Any]:
+    """What `explain` draws, as data."""
+    drawn = {"drawing": map_drawing(found.prediction.exhibit())}
+    return drawn if found.tree is None else {**drawn, "tree_drawing": tree_drawing(found.tree)}
 
 
 def candidate_json(candidate: Candidate, renderers: Mapping[str, Renderer], *, attention: bool) -> dict[str, Any]:

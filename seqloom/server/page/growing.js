@@ -43,6 +43,12 @@ export const probability = (value) => (value >= 0.0005 || value === 0 ? value.to
 const SIGNS = { "": "\u2205", " ": "\u2423", "\n": "\u21b5", "\t": "\u21e5", "\u00a0": "\u237d", "\u3000": "\u2423" };
 export const visible = (symbol) => SIGNS[symbol] ?? symbol;
 
+// Symbols that no output can be made to go on with.
+const MARKS = new Set(["<begin>", "<end>", "<unknown>"]);
+export const isMark = (symbol) => MARKS.has(symbol);
+
+export const clipped = (text, longest) => ([...text].length > longest ? `${[...text].slice(0, longest - 1).join("")}\u2026` : text);
+
 export async function copy(text, told) {
   await navigator.clipboard.writeText(text).catch(() => {
     const area = make(document.body, "textarea", { class: "offscreen" });

@@ -1,11 +1,9 @@
 // What a model reads: a text field for each text, a place to drop a file for each picture, sound or video; and examples.
 import { isolated, make } from "/assets/elements.js";
-import { button, field } from "./growing.js";
+import { button, clipped, field } from "./growing.js";
 
 const FILES = { image: "image/*", sound: "audio/*", video: "video/*" };
 const LONGEST_EXAMPLE = 44;
-
-const shortened = (text) => ([...text].length > LONGEST_EXAMPLE ? `${[...text].slice(0, LONGEST_EXAMPLE - 1).join("")}\u2026` : text);
 
 export const isFile = (source) => source.kind in FILES;
 
@@ -116,7 +114,7 @@ export class Inputs {
     this.examples.replaceChildren();
     for (const example of this.model.examples) {
       const given = example.input ?? example.text;
-      button(this.examples, shortened(spoken(given)) || "\u2205", () => {
+      button(this.examples, clipped(spoken(given), LONGEST_EXAMPLE) || "\u2205", () => {
         this.build(this.model, given);
         this.changed(this.input, { typed: false, label: "example", reference: example.target });
       }, { class: "chip", dir: "auto", title: spoken(given) });

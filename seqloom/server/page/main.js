@@ -5,7 +5,7 @@ import { begun, sent, written } from "./asking.js";
 import { CodePanel } from "./coding.js";
 import { drawDifference } from "./differing.js";
 import { rounded } from "./drawing.js";
-import { button, copy, field } from "./growing.js";
+import { button, clipped, copy, field } from "./growing.js";
 import { Inputs, spoken, textsOf } from "./inputs.js";
 import { Lesson, LESSON_MODELS } from "./lessons.js";
 import { NeighboursPanel } from "./neighbours.js";
@@ -21,6 +21,12 @@ const PAUSE = 120;
 const TABS = [["answer", "attention", null], ["search", "search tree", "tree"], ["suppose", "what if", null], ["reasons", "why", "step"], ["neighbours", "neighbours", "neighbours"], ["difference", "difference", null], ["code", "use from code", null]];
 
 const at = (id) => document.getElementById(id);
+
+// Of a long example, as much as one would type: some words of its longest line among the first ones.
+const opening = (text) => {
+  const lines = text.split("\n").slice(0, 4), line = lines.reduce((one, other) => (other.length > one.length ? other : one), "");
+  return line.split(/(?<=\s)/).reduce((taken, word) => (taken.length + word.length <= 48 ? taken + word : taken), "").trimEnd() || clipped(line, 48);
+};
 
 class Studio {
   constructor(models) {
@@ -171,7 +177,7 @@ class Studio {
 
   begin(label = "opened") {
     if (this.model.kind === "language") {
-      const given = this.state.text ?? this.model.examples[0]?.text ?? "";
+      const given = this.state.text ?? opening(this.model.examples[0]?.text ?? "");
       this.drawLanguageExamples();
       return this.writing.open(this.model, given);
     }
@@ -181,7 +187,7 @@ class Studio {
   drawLanguageExamples() {
     at("examples").replaceChildren();
     at("fields").replaceChildren();
-    for (const one of this.model.examples) button(at("examples"), one.text, () => this.writing.accept(one.text), { class: "chip", dir: "auto" });
+    for (const text of this.model.examples.map((one) => opening(one.text))) button(at("examples"), text, () => this.writing.accept(text), { class: "chip", dir: "auto" });
   }
 
   keep(change) {

@@ -1,7 +1,7 @@
 // Why it wrote what it wrote: what else was probable at every step, and who is to blame if it is wrong.
 import { make } from "/assets/elements.js";
 import { written } from "./asking.js";
-import { button, field, number, probability, visible } from "./growing.js";
+import { button, field, isMark, number, probability, visible } from "./growing.js";
 
 const VERDICTS = {
   right: "It is what the model found.",
@@ -49,7 +49,7 @@ export class ReasonsPanel {
     make(row, "td", { class: "num" }, taken.rank ?? 1);
     make(row, "td", { class: "num" }, step.entropy_bits.toFixed(2));
     const others = make(row, "td", { class: "others" });
-    for (const other of step.next.filter((one) => one.symbol !== taken.symbol)) {
+    for (const other of step.next.filter((one) => one.id !== taken.id && !isMark(one.symbol))) {
       const chip = button(others, "", () => this.force(index, other), { class: "chip", title: `write this instead: probability ${probability(other.probability)}` });
       make(chip, "bdi", {}, visible(other.symbol));
       make(chip, "small", {}, probability(other.probability));

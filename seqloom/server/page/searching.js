@@ -1,6 +1,6 @@
 // The tree of the search: drawn as `explain --tree` draws it; a click on a node goes on from there.
 import { make } from "/assets/elements.js";
-import { button, field, grow } from "./growing.js";
+import { field, grow, number } from "./growing.js";
 
 export class SearchPanel {
   constructor(root, { load, go }) {
@@ -53,11 +53,11 @@ export class SearchPanel {
     for (const one of tree.outputs) {
       const item = make(list, "li");
       make(item, "bdi", {}, one.text || "\u2205");
-      make(item, "span", { class: "num" }, `score ${one.score.toFixed(3)} \u00b7 log p ${one.log_prob.toFixed(3)} \u00b7 ${one.length} symbols${one.finished ? "" : " \u00b7 cut off"}`);
+      make(item, "span", { class: "num" }, `score ${number(one.score)} \u00b7 log p ${number(one.log_prob)} \u00b7 ${one.length} symbols${one.finished ? "" : " \u00b7 cut off"}`);
     }
     const greedy = make(list, "li", { class: "greedy" });
     make(greedy, "bdi", {}, tree.greedy.text || "\u2205");
-    make(greedy, "span", { class: "num" }, `greedy search \u00b7 log p ${tree.greedy.log_prob.toFixed(3)}`);
+    make(greedy, "span", { class: "num" }, `greedy search \u00b7 log p ${number(tree.greedy.log_prob)}`);
   }
 }
 

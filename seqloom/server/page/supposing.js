@@ -2,7 +2,7 @@
 import { make } from "/assets/elements.js";
 import { written } from "./asking.js";
 import { AttentionEditor } from "./drawing.js";
-import { button, visible } from "./growing.js";
+import { button, isMark, probability, visible } from "./growing.js";
 import { isFile, textsOf } from "./inputs.js";
 
 export class SupposePanel {
@@ -71,10 +71,10 @@ export class SupposePanel {
     const before = written(this.one).slice(0, place), step = await this.acts.next(this.one, before);
     if (!step || this.chosen !== place) return;
     this.choices.replaceChildren();
-    for (const other of step.next) {
+    for (const other of step.next.filter((one) => !isMark(one.symbol))) {
       const chip = button(this.choices, "", () => this.acts.force([...before, other]), { class: "chip" });
       make(chip, "bdi", {}, visible(other.symbol));
-      make(chip, "small", {}, other.probability.toFixed(3));
+      make(chip, "small", {}, probability(other.probability));
     }
     const form = make(this.choices, "form", { class: "row", autocomplete: "off" });
     const field = make(form, "input", { type: "text", dir: "auto", size: 12, "aria-label": "any other symbol", placeholder: "any other", spellcheck: false });

@@ -2,10 +2,10 @@
 import { make } from "/assets/elements.js";
 import { ShadedText } from "/assets/language.js";
 import { codeBlock, curl, pythonCode, quoted } from "./coding.js";
-import { button, field, grow, number, probability, visible } from "./growing.js";
+import { button, field, grow, isMark, number, probability, visible } from "./growing.js";
 import { events, post } from "./service.js";
 
-const PAUSE = 140;
+const PAUSE = 140, AHEAD = 24, COLD = 0.05;
 
 export class WritingPanel {
   constructor(root, { told, changed }) {
@@ -45,19 +45,25 @@ export class WritingPanel {
     this.busy = new AbortController();
     const { signal } = this.busy;
     try {
-      const [found, scored, step] = await Promise.all([
-        post("/v1/complete", { model: model.name, prompt: text, beam: 4, length: 24 }, signal),
-        text ? post("/v1/score", { model: model.name, texts: this.lines(text), drawing: true }, signal) : null,
-        post("/v1/step", { model: model.name, prefix: text, count: 10 }, signal),
-      ]);
-      this.told(null);
-      this.drawCompletions(found.texts, text);
-      this.drawShaded(scored);
-      this.drawNext(step.steps.at(-1), text);
+      // One after the other: what is quick to compute is to be seen first.
       this.drawCode(text);
+      this.drawShaded(text ? await post("/v1/score", { model: model.name, texts: this.lines(text), drawing: true }, signal) : null);
+      this.drawNext((await post("/v1/step", { model: model.name, prefix: text, count: 10 }, signal)).steps.at(-1), text);
+      const endings = await post("/v1/complete", { model: model.name, prompt: text, beam: 3, length: 16 }, signal);
+      this.drawCompletions([await this.goingOn(text, signal), ...endings.texts], text);
+      this.told(null);
     } catch (problem) {
       if (problem.name !== "AbortError") this.told(problem);
     }
+  }
+
+  // What is most probable symbol by symbol, up to the end of the line.
+  async goingOn(prompt, signal) {
+    let text = "";
+    for await (const [name, data] of events("/v1/sample", { model: this.model.name, prompt, length: AHEAD, temperature: COLD }, signal))
+      if (name === "piece") text += data.text;
+    const rest = text.slice(prompt.length).split("\n")[0].trimEnd();
+    return { text: prompt + rest, finished: false };
   }
 
   lines(text) { return text.split("\n"); }
@@ -65,13 +71,13 @@ export class WritingPanel {
   drawCompletions(texts, prompt) {
     this.completions.replaceChildren();
     this.first = null;
-    for (const one of texts) {
+    for (const one of texts.filter(({ text }, place) => texts.findIndex((other) => other.text === text) === place)) {
       const rest = one.text.startsWith(prompt) ? one.text.slice(prompt.length) : one.text;
       if (!rest) continue;
       this.first ??= one.text;
       const chip = button(this.completions, "", () => this.accept(one.text), { class: "chip", dir: "auto" });
       make(chip, "span", {}, `\u2026${rest}${one.finished ? "" : "\u2026"}`);
-      make(chip, "small", {}, `log p ${number(one.completion_log_prob, 2)}`);
+      make(chip, "small", {}, one.completion_log_prob === undefined ? "most probable" : `log p ${number(one.completion_log_prob, 2)}`);
     }
   }
 
@@ -102,7 +108,7 @@ export class WritingPanel {
     if (!step) return;
     make(this.next, "small", { class: "hint" }, `next (${step.entropy_bits.toFixed(2)} bits of doubt)`);
     for (const one of step.next) {
-      const act = () => { if (one.symbol !== "<end>") this.accept(text + one.symbol); };
+      const act = () => { if (!isMark(one.symbol)) this.accept(text + one.symbol.replace("\u2581", " ")); };
       const chip = button(this.next, "", act, { class: "chip" });
       make(chip, "bdi", {}, visible(one.symbol));
       make(chip, "small", {}, probability(one.probability));

@@ -26,11 +26,11 @@ async def predict(asked: PredictRequest, request: Request, service: ServiceOf) -
     """Predict one or many inputs. Results do not depend on what else is asked at the same time."""
     began = time.monotonic()
     opened = await service.opened(asked.model)
-    examples, wish = _understood(asked, opened, service)
+    examples, wish = understood(asked, opened, service)
     predictor = opened.predictor
 
     def shape(found: Sequence[FoundPrediction]) -> bytes:
-        predictions = [prediction_json(one, attention=asked.attention) for one in found]
+        predictions = [prediction_json(one, attention=asked.attention, drawing=asked.drawing) for one in found]
         took = round(1000 * (time.monotonic() - began), 2)
         return dumps({"model": opened.name, "milliseconds": took, "predictions": predictions})
 
@@ -40,7 +40,7 @@ async def predict(asked: PredictRequest, request: Request, service: ServiceOf) -
         lambda inputs, watch: find(predictor, wish, inputs, watch),
         shape=shape,
         key=None if wish.is_alone else ("predict", id(opened), wish),
-        cost=_cost(examples, wish),
+        cost=cost_of_wish(examples, wish),
     )
     return JsonResponse(body)
 
@@ -51,16 +51,16 @@ async def predict_stream(asked: PredictRequest, service: ServiceOf) -> Streaming
     if len(asked.inputs) != 1:
         raise RequestError(422, "invalid", f"inputs: a stream is about one input, found {len(asked.inputs)}")
     opened = await service.opened(asked.model)
-    [example], wish = _understood(asked, opened, service)
+    [example], wish = understood(asked, opened, service)
 
     def events() -> Iterator[Event]:
         for one in find_stepwise(opened.predictor, wish, example):
             if isinstance(one, FoundPrediction):
-                yield "prediction", prediction_json(one, attention=asked.attention)
+                yield "prediction", prediction_json(one, attention=asked.attention, drawing=asked.drawing)
             else:
                 yield "step", one
 
-    return await service.streamed(events(), cost=_cost([example], wish))
+    return await service.streamed(events(), cost=cost_of_wish([example], wish))
 
 
 @router.post("/neighbours", summary="Training examples whose encodings are closest")
@@ -75,7 +75,7 @@ async def neighbours(asked: NeighbourRequest, service: ServiceOf) -> Response:
         yield from opened.neighbourhood.growing(predictor)
         yield {"model": opened.name, **opened.neighbourhood.nearest(predictor, example, count)}
 
-    job = service.begun(steps(), cost=_cost([example], Wish(predictor.recipe.search)))
+    job = service.begun(steps(), cost=cost_of_wish([example], Wish(predictor.recipe.search)))
     event: Any = 0
     while isinstance(event, int):
         event = await service.next_event(job)
@@ -85,7 +85,7 @@ async def neighbours(asked: NeighbourRequest, service: ServiceOf) -> Response:
     return JsonResponse(event)
 
 
-def _understood(asked: PredictRequest, opened: Opened, service: Service) -> tuple[list[Example], Wish]:
+def understood(asked: PredictRequest, opened: Opened, service: Service) -> tuple[list[Example], Wish]:
     """The inputs and the wish of a request, as far as they can be checked before anything is computed."""
     predictor = opened.predictor
     limits = service.limits
@@ -104,5 +104,6 @@ def _understood(asked: PredictRequest, opened: Opened, service: Service) -> tupl
     return examples_of(asked.inputs, predictor.recipe.data.sources, limits), wish
 
 
-def _cost(examples: Sequence[Example], wish: Wish) -> float:
+def cost_of_wish(examples: Sequence[Example], wish: Wish) -> float:
+    """A guess at how much work it is."""
     return cost_of([max(map(len, one.sources.values())) for one in examples], wish.section.rows)

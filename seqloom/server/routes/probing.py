@@ -99,7 +99,7 @@ async def _score_texts(asked: ScoreRequest, model: LanguageModel, request: Reque
     body = await service.answered(
         request,
         [texts],
-        lambda inputs, watch: [readings(model, one) for one in inputs],
+        lambda inputs, watch: [readings(model, one, drawing=asked.drawing) for one in inputs],
         shape=lambda found: dumps({"model": name, **found[0]}),
         cost=cost_of([len(text) for text in texts], 1),
     )
