@@ -1,6 +1,6 @@
 """How many images a second a trained model describes, the features of its frozen network being there already.
 
-    python benchmarks/caption_speed.py RUNS/flickr8k-soft [--beam 5] [--longest 30] [--precision int8] [--threads 2] [--turns 5]
+    python benchmarks/caption_speed.py RUNS/flickr8k-soft [--beam 5] [--longest 30] [--threads 2] [--turns 5]
 
 All images of the test part, one turn to warm up, then the median of several. Prints JSON.
 """
@@ -22,15 +22,14 @@ from seqloom.training.machine import choose_threads, computing
 def main() -> None:
     """Describe the same images several times."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("run", type=Path, help="the folder of a run that describes images")
+    parser.add_argument("run", type=Path, help="a run that describes images, or an exported one")
     parser.add_argument("--beam", type=int, default=5)
     parser.add_argument("--longest", type=int, help="symbols of a caption at most, instead of what the run's recipe says")
-    parser.add_argument("--precision", choices=("fp32", "bf16", "int8"), default="fp32")
     parser.add_argument("--threads", type=int, default=choose_threads(None))
     parser.add_argument("--turns", type=int, default=5)
     wanted = parser.parse_args()
     recipe = RunFolder.open(wanted.run).recipe
-    predictor = Predictor.load(wanted.run, precision=wanted.precision)
+    predictor = Predictor.load(wanted.run)
     images = predictor.tolerant(grouped(Corpus(recipe.data, recipe.seed).examples("test")))
     limits = {} if wanted.longest is None else {"length_factor": 0.0, "length_extra": wanted.longest}
     search = Beam(**{**recipe.search.shared, **limits}, width=wanted.beam)
@@ -41,7 +40,7 @@ def main() -> None:
             predictor.predict(images, search=search)
             seconds.append(time.perf_counter() - began)
     rate = len(images) / statistics.median(seconds[1:])
-    settings = ("beam", "longest", "precision", "threads")
+    settings = ("beam", "longest", "threads")
     facts = {"images": len(images), **{name: getattr(wanted, name) for name in settings}}
     print(json.dumps({**facts, "images_per_second": round(rate, 1)}))
 

@@ -1,33 +1,41 @@
-"""`bench decode`: sentences a second and the time of one sentence alone, ours beside the textbook with the same weights."""
+"""`bench decode`: sentences a second and the time of one sentence alone, ours beside the textbook with the same weights.
+
+Ours is torch, or with the backend `runtime` the exported model beside torch, so that three sides take turns.
+"""
 
 import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, assert_never
+from typing import Any, Literal, assert_never
 
 import numpy as np
 
 from seqloom.bench.copying import copy_weights
 from seqloom.bench.decisive import make_decisive
-from seqloom.bench.measuring import Deadline, timed
+from seqloom.bench.measuring import Clock, Deadline
 from seqloom.bench.textbook import Textbook, beam_search, greedy_search
-from seqloom.bench.training import SIDES, Batches, SideName
+from seqloom.bench.training import Batches
 from seqloom.bench.workloads import Pairs, Workload, open_pairs
 from seqloom.data.arrays import IntArray, Padded
-from seqloom.models.encoder_decoder import build_model
+from seqloom.errors import UsageError
+from seqloom.export.writing import graph_files
+from seqloom.models.encoder_decoder import EncoderDecoder, build_model
 from seqloom.models.prediction.stepper import TorchStepper
-from seqloom.prediction.backends import OpenedModel
+from seqloom.prediction.backends import OpenedModel, SourceStepper
 from seqloom.prediction.inputs import Advance
 from seqloom.prediction.predictor import Predictor
 from seqloom.recipe import sections
-from seqloom.recipe.sections import SOURCE, TARGET
+from seqloom.recipe.sections import SOURCE, TARGET, Recipe
+from seqloom.runtime.exports import stepper_of
 from seqloom.search.request import longest_outputs
-from seqloom.system.cpu import InferencePrecision
+from seqloom.system.cpu import InferencePrecision, processor_name
 from seqloom.training.machine import computing
 
 Outputs = list[tuple[str, ...]]
 """The symbols of each output, `end` included."""
 
+Backend = Literal["torch", "runtime"]
+SideName = Literal["ours", "torch", "textbook"]
 SEARCHES = ("beam", "greedy")
 _LEAST_AGREEMENT = 0.98
 """Both sides round differently, so that two nearly equal outputs may change places now and then; no more than that."""
@@ -43,11 +51,17 @@ class DecodeSettings(sections.Section):
     width: sections.Positive = 5
     batch_size: sections.Positive = 64
     textbook_batches: Batches = "random"
+    backend: Backend = "torch"
     precision: InferencePrecision = "fp32"
     shortlist: sections.Positive | None = None
     repeats: sections.Positive = 3
     seconds: float = 600.0
     threads: sections.Positive = 1
+
+    @property
+    def sides(self) -> tuple[SideName, ...]:
+        """Who takes turns: with the exported model torch does, too, in fp32."""
+        return ("ours", "textbook") if self.backend == "torch" else ("ours", "torch", "textbook")
 
     @property
     def approximates(self) -> bool:
@@ -61,27 +75,23 @@ class DecodeSettings(sections.Section):
 
 @dataclass(frozen=True)
 class Decoders:
-    """Both sides, ready to decode texts with the same weights."""
+    """All sides, ready to decode texts with the same weights."""
 
-    predictor: Predictor
+    predictors: dict[SideName, Predictor]
     textbook: Textbook
     settings: DecodeSettings
 
     def run(self, side: SideName, search: str, texts: Sequence[str]) -> Outputs:
         """The outputs of one side."""
         section = self.settings.section(search)
-        match side:
-            case "ours":
-                predictions = self.predictor.predict(texts, search=section, batch_size=self.settings.batch_size)
-                return [prediction.tokens for prediction in predictions]
-            case "textbook":
-                return self._textbook(section, texts)
-            case _:
-                assert_never(side)
+        if side == "textbook":
+            return self._textbook(section, texts)
+        predictions = self.predictors[side].predict(texts, search=section, batch_size=self.settings.batch_size)
+        return [prediction.tokens for prediction in predictions]
 
     def _textbook(self, section: sections.Beam | sections.Greedy, texts: Sequence[str]) -> Outputs:
         """Batches in the order of the texts, or sorted by length first as `grouped` wants it."""
-        vocabularies = self.predictor.vocabularies
+        vocabularies = self.predictors["ours"].vocabularies
         sources = vocabularies[SOURCE].encode_sources(texts, [()] * len(texts))
         order = list(range(len(sources)))
         if self.settings.textbook_batches == "grouped":
@@ -109,15 +119,30 @@ def search_textbook(model: Textbook, section: sections.Beam | sections.Greedy, s
 
 
 def open_decoders(settings: DecodeSettings, pairs: Pairs) -> Decoders:
-    """One set of weights in both models."""
+    """One set of weights in all models."""
     recipe = settings.workload.recipe()
     ours = build_model(recipe, pairs.vocabulary_sizes)
     make_decisive(ours, pairs)
     textbook = Textbook(recipe.model, pairs.vocabulary_sizes).eval()
     copy_weights(ours, textbook)
-    stepper = TorchStepper(ours, precision=settings.precision, shortlist=settings.shortlist)
-    predictor = Predictor([OpenedModel(stepper, pairs.vocabularies, recipe)])
-    return Decoders(predictor, textbook, settings)
+    steppers: dict[SideName, SourceStepper] = {"ours": _our_stepper(settings, ours, recipe)}
+    if settings.backend == "runtime":
+        steppers["torch"] = TorchStepper(ours, shortlist=settings.shortlist)
+    predictors = {side: Predictor([OpenedModel(one, pairs.vocabularies, recipe)]) for side, one in steppers.items()}
+    return Decoders(predictors, textbook, settings)
+
+
+def _our_stepper(settings: DecodeSettings, model: EncoderDecoder, recipe: Recipe) -> SourceStepper:
+    """The model in torch, or as it is exported."""
+    if settings.backend == "torch":
+        if settings.precision == "int8":
+            raise UsageError("int8 is for exported models. Measure them: bench decode --backend runtime --precision int8")
+        return TorchStepper(model, precision=settings.precision, shortlist=settings.shortlist)
+    if settings.precision == "bf16":
+        raise UsageError("exported models compute in fp32 or int8. Choose one of them, or --backend torch")
+    weights = {name: value.numpy() for name, value in model.state_dict().items()}
+    files, facts = graph_files(recipe, weights, precision=settings.precision, shortlist=settings.shortlist)
+    return stepper_of(files, facts, recipe.encoders, threads=settings.threads)
 
 
 # --- the run --------------------------------------------------------------------------------------------------------
@@ -149,34 +174,35 @@ Tallies = dict[str, dict[SideName, _Tally]]
 
 def bench_decoding(settings: DecodeSettings, progress: Advance = lambda count: None) -> dict[str, Any]:
     """Measure and report; the object that `bench decode --json` prints."""
+    clock = Clock(settings.threads)
     with computing(settings.threads):
         pairs = open_pairs(settings.workload)
         decoders = open_decoders(settings, pairs)
         texts = pairs.texts(settings.sentences)
-        tallies: Tallies = {search: {side: _Tally() for side in SIDES} for search in SEARCHES}
-        _measure_alone(decoders, texts[: settings.alone], tallies)
+        tallies: Tallies = {search: {side: _Tally() for side in settings.sides} for search in SEARCHES}
+        _measure_alone(decoders, texts[: settings.alone], tallies, clock)
         deadline = Deadline(settings.seconds)
         for round_number in range(settings.repeats):
             if round_number and deadline.passed:
                 break
-            _measure_round(decoders, texts, tallies, progress)
-    return _report(settings, tallies)
+            _measure_round(decoders, texts, tallies, clock, progress)
+    return {**_report(settings, tallies), "clock": clock.name, "processor": processor_name()}
 
 
-def _measure_alone(decoders: Decoders, texts: Sequence[str], tallies: Tallies) -> None:
+def _measure_alone(decoders: Decoders, texts: Sequence[str], tallies: Tallies, clock: Clock) -> None:
     """One sentence at a time, sides in turn; the first one warms up."""
     for search, sides in tallies.items():
         for number, text in enumerate([texts[0], *texts]):
             for side, tally in sides.items():
-                seconds = timed(_decoding(decoders, side, search, [text]))
+                seconds = clock.timed(_decoding(decoders, side, search, [text]))
                 if number:
                     tally.alone.append(seconds)
 
 
-def _measure_round(decoders: Decoders, texts: Sequence[str], tallies: Tallies, progress: Advance) -> None:
+def _measure_round(decoders: Decoders, texts: Sequence[str], tallies: Tallies, clock: Clock, progress: Advance) -> None:
     for search, sides in tallies.items():
         for side, tally in sides.items():
-            tally.seconds.append(timed(_decoding(decoders, side, search, texts, tally)))
+            tally.seconds.append(clock.timed(_decoding(decoders, side, search, texts, tally)))
             progress(len(texts))
 
 
@@ -200,6 +226,7 @@ def _report(settings: DecodeSettings, tallies: Tallies) -> dict[str, Any]:
     disagreeing = {search: report["agreement"] for search, report in reports.items() if report["agreement"] < least}
     return {
         "workload": settings.workload.name,
+        "backend": settings.backend,
         "precision": settings.precision,
         "shortlist": settings.shortlist,
         "search": f"beam {settings.width}",
@@ -216,14 +243,20 @@ def _report(settings: DecodeSettings, tallies: Tallies) -> dict[str, Any]:
 
 
 def _search_report(sides: dict[SideName, _Tally]) -> dict[str, Any]:
-    ours, textbook = sides["ours"], sides["textbook"]
-    same = [one == other for one, other in zip(ours.outputs, textbook.outputs, strict=True)]
-    return {
-        "ours": ours.figures(),
-        "textbook": textbook.figures(),
-        "ratio": round(ours.sentences_per_second / textbook.sentences_per_second, 3),
-        "agreement": round(sum(same) / len(same), 4),
-    }
+    ours, textbook, torch = sides["ours"], sides["textbook"], sides.get("torch")
+    found = {side: tally.figures() for side, tally in sides.items()}
+    beside = {} if torch is None else {"torch_ratio": _ratio(ours, torch), "torch_agreement": _agreement(ours, torch)}
+    return {**found, "ratio": _ratio(ours, textbook), "agreement": _agreement(ours, textbook), **beside}
+
+
+def _ratio(one: _Tally, other: _Tally) -> float:
+    return round(one.sentences_per_second / other.sentences_per_second, 3)
+
+
+def _agreement(one: _Tally, other: _Tally) -> float:
+    """The share of outputs that both wrote alike."""
+    same = [ours == theirs for ours, theirs in zip(one.outputs, other.outputs, strict=True)]
+    return round(sum(same) / len(same), 4)
 
 
 def _differing(search: str, share: float) -> str:

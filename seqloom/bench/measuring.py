@@ -29,6 +29,20 @@ def timed(work: Callable[[], object]) -> float:
     return time.perf_counter() - began
 
 
+class Clock:
+    """What work is timed by: with one thread the processor's time, which other programs disturb less, else the wall's."""
+
+    def __init__(self, threads: int) -> None:
+        self.name = "processor" if threads == 1 else "wall"
+        self._now = time.process_time if threads == 1 else time.perf_counter
+
+    def timed(self, work: Callable[[], object]) -> float:
+        """Seconds that the work took."""
+        began = self._now()
+        work()
+        return self._now() - began
+
+
 class MatrixRates:
     """How fast this machine multiplies square matrices, sampled now and then in the same run as everything else."""
 

@@ -39,6 +39,13 @@ class TextbookBatches(StrEnum):
     RANDOM = "random"
 
 
+class Backend(StrEnum):
+    """What runs our model in decoding."""
+
+    TORCH = "torch"
+    RUNTIME = "runtime"
+
+
 class Precision(StrEnum):
     """What our products are computed in."""
 
@@ -75,9 +82,17 @@ def bench(
         typer.Option(
             "--precision",
             metavar="auto|fp32|bf16|int8",
-            help="Of our products; int8 in decoding only. auto: in training bf16 where the processor has it, else fp32.",
+            help="Of our products; int8: --backend runtime only. auto: in training bf16 where the processor has it, else fp32.",
         ),
     ] = Precision.AUTO,
+    backend: Annotated[
+        Backend,
+        typer.Option(
+            "--backend",
+            metavar="torch|runtime",
+            help="What decodes: torch, or ONNX Runtime as it runs exported models, with torch beside it.",
+        ),
+    ] = Backend.TORCH,
     shortlist: Shortlist = None,
     steps: Annotated[int, typer.Option("--steps", metavar="N", min=1, help="Updates of a round of training.")] = 12,
     sentences: Annotated[int, typer.Option("--sentences", metavar="N", min=1, help="Sentences of a round of decoding.")] = 1000,
@@ -98,7 +113,7 @@ def bench(
         seqloom bench train
         seqloom bench train --workload characters --precision fp32
         seqloom bench decode --sentences 200 --json
-        seqloom bench decode --precision int8 --shortlist 3000
+        seqloom bench decode --backend runtime --precision int8
 
     Ours and a plain textbook implementation in torch take turns on the same data with the same weights, so that the ratio
     holds even where the machine is slow. Figures are medians over rounds; share is the part of this machine's own rate of
@@ -110,8 +125,8 @@ def bench(
     common = {"workload": chosen, "seconds": seconds, "threads": _threads(threads)}
     given = {name: value for name, value in (("repeats", repeats), ("textbook_batches", batches)) if value is not None}
     if what in {None, What.TRAIN}:
-        if precision is Precision.INT8 or shortlist is not None:
-            raise UsageError("int8 and --shortlist are for decoding. Measure it alone: bench decode")
+        if precision is Precision.INT8 or shortlist is not None or backend is not Backend.TORCH:
+            raise UsageError("int8, --shortlist and --backend are for decoding. Measure it alone: bench decode")
         training: TrainingPrecision = (
             "auto" if precision is Precision.AUTO else "bf16" if precision is Precision.BF16 else "fp32"
         )
@@ -119,7 +134,7 @@ def bench(
     if what in {None, What.DECODE}:
         decoding = "fp32" if precision is Precision.AUTO else precision.value
         warn_of_emulation(decoding)
-        wishes = {"sentences": sentences, "precision": decoding, "shortlist": shortlist}
+        wishes = {"sentences": sentences, "precision": decoding, "shortlist": shortlist, "backend": backend.value}
         _bench_decoding({**common, **given, **wishes}, json=json)
 
 
@@ -155,10 +170,9 @@ def _bench_training(settings: dict[str, Any], precision: TrainingPrecision, *, j
 
 def _bench_decoding(settings: dict[str, Any], *, json: bool) -> None:
     from seqloom.bench.decoding import SEARCHES, DecodeSettings, bench_decoding
-    from seqloom.bench.training import SIDES
 
     wishes = DecodeSettings(**settings)
-    with progress_bar("decoding", wishes.sentences * wishes.repeats * len(SIDES) * len(SEARCHES)) as advance:
+    with progress_bar("decoding", wishes.sentences * wishes.repeats * len(wishes.sides) * len(SEARCHES)) as advance:
         report = bench_decoding(wishes, advance)
     _warn(report)
     if json:
@@ -204,27 +218,33 @@ def _tell_decoding(settings: "DecodeSettings", report: dict[str, Any]) -> None:
             f"{figures['sentences_per_second']:,.1f}",
             f"{figures['tokens_per_second']:,.0f}",
             f"{figures['latency_ms']:.1f}",
-            f"{found['ratio']:.2f}" if side == "ours" else "",
-            f"{100 * found['agreement']:.1f} %" if side == "ours" else "",
+            "" if side == "ours" else f"{found[_RATIOS[side]]:.2f}",
+            "" if side == "ours" else f"{100 * found[_AGREEMENTS[side]]:.1f} %",
         ]
         for search, found in ((report["search"], report), ("greedy", report["greedy"]))
-        for side, figures in ((side, found[side]) for side in ("ours", "textbook"))
+        for side, figures in ((side, found[side]) for side in settings.sides)
     ]
     _print_table(
         f"decoding, {report['workload']}, batches of {settings.batch_size}, threads: {report['threads']}",
-        ["search", "", "sentences/s", "tokens/s", "one alone, ms", "ours / textbook", "same outputs"],
+        ["search", "", "sentences/s", "tokens/s", "one alone, ms", "ours / it", "same outputs"],
         rows,
     )
     _print_line(
         f"{report['sentences']:,} sentences, outputs of {report['mean_length']:.1f} symbols; the textbook's batches: "
-        f"{report['textbook_batches']}; ours in {_kind(report)}, the textbook in fp32. Medians of {report['repeats']} rounds."
+        f"{report['textbook_batches']}; ours in {_kind(report)}, the textbook in fp32. Medians of {report['repeats']} rounds, "
+        f"{report['clock']} time, on {report['processor']}."
     )
+
+
+_RATIOS = {"torch": "torch_ratio", "textbook": "ratio"}
+_AGREEMENTS = {"torch": "torch_agreement", "textbook": "agreement"}
 
 
 def _kind(report: dict[str, Any]) -> str:
     """How ours computed."""
     short = f" with the {report['shortlist']:,} most frequent symbols" if report["shortlist"] is not None else ""
-    return f"{report['precision']}{short}"
+    by = "" if report["backend"] == "torch" else " by ONNX Runtime"
+    return f"{report['precision']}{by}{short}"
 
 
 def _print_table(title: str, columns: list[str], rows: list[list[str]]) -> None:

@@ -61,7 +61,7 @@ def evaluate(
         seqloom evaluate runs/demo
         seqloom evaluate runs/words held-out.tsv --columns source=2,target=1 --json
         seqloom evaluate runs/words --fuse runs/language-model --weight 0.3
-        seqloom evaluate runs/words --precision int8
+        seqloom evaluate runs/words --shortlist 3000
         seqloom evaluate runs/a runs/b runs/c
         seqloom evaluate runs/summaries --metrics rouge_1,rouge_2,rouge_l
         seqloom evaluate runs/pronunciation test.tsv --references grouped

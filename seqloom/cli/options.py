@@ -84,7 +84,7 @@ PrecisionOption = Annotated[
     typer.Option(
         "--precision",
         metavar="fp32|bf16|int8",
-        help="Of the decoder's products. int8 is fastest and rounds most; bf16 is for processors that have it.",
+        help="Of a run's decoder; bf16 is for processors that have it. int8 is for exported models, which have it already.",
     ),
 ]
 Shortlist = Annotated[

@@ -130,7 +130,7 @@ def predict(
         seqloom predict runs/demo table.tsv --columns source=1,features=2
         seqloom predict runs/a runs/b input.txt --beam 10 --nbest 3 --json
         seqloom predict runs/demo input.txt --fuse runs/language-model --weight 0.3
-        seqloom predict runs/words input.txt --precision int8 --shortlist 3000
+        seqloom predict runs/words input.txt --shortlist 3000
         seqloom predict runs/words input.txt --oracle alignments.txt --oracle-unit words
         seqloom predict runs/captions *.jpg
         seqloom predict runs/scenes scene:12 scene:13

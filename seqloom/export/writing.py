@@ -59,7 +59,7 @@ def export_run(run: Path, out: Path, *, precision: "Precision" = "fp32", shortli
         raise RunError(f"{out}: exists already. Choose another --out, or remove it first")
     require_shortlist(opened, open_vocabularies(opened), shortlist)
     weights, told = opened.load_weights()
-    files, facts = _graphs(opened, weights, precision, shortlist)
+    files, facts = graph_files(opened.recipe, weights, precision=precision, shortlist=shortlist)
     body = _told(opened.facts)
     best = opened.validation_at(told.get("step"))
     measured = {name: value for name, value in best.items() if isinstance(value, int | float)}
@@ -80,8 +80,8 @@ def _told(facts: RunFacts) -> RunFacts:
     return found
 
 
-def _graphs(
-    run: RunFolder, weights: Mapping[str, Any], precision: "Precision", shortlist: int | None
+def graph_files(
+    recipe: Recipe, weights: Mapping[str, Any], *, precision: "Precision", shortlist: int | None
 ) -> tuple[dict[str, bytes], dict[str, Any]]:
     """The graphs' files by name, and what model.json says of them."""
     try:
@@ -91,8 +91,8 @@ def _graphs(
             raise
         raise MissingExtraError("Exporting a model", "export") from problem
 
-    graphs = write_graphs(run.recipe.model, weights, input_shapes(run.recipe), precision=precision, shortlist=shortlist)
-    made = {ENCODER: graphs.encoder, STEP: graphs.step, BEST: best_graph(), **dict(_networks(run.recipe))}
+    graphs = write_graphs(recipe.model, weights, input_shapes(recipe), precision=precision, shortlist=shortlist)
+    made = {ENCODER: graphs.encoder, STEP: graphs.step, BEST: best_graph(), **dict(_networks(recipe))}
     files = {name: model.SerializeToString() for name, model in made.items()}
     facts = {
         "format": FORMAT,
@@ -102,7 +102,7 @@ def _graphs(
         "sentences": list(graphs.sentences),
         "attended": list(graphs.attended),
         "vocabulary_size": graphs.vocabulary_size,
-        "grids": {name: list(grid) for name, grid in _grids(run.recipe).items()},
+        "grids": {name: list(grid) for name, grid in _grids(recipe).items()},
     }
     return files, facts
 

@@ -24,7 +24,7 @@ from seqloom.models.mixed_precision import Linear
 from seqloom.models.operations import Multiplications, matrix_entries
 from seqloom.models.products import FloatProduct
 from seqloom.recipe import sections
-from seqloom.system.cpu import InferencePrecision
+from seqloom.system.cpu import TorchPrecision
 
 Memories = Mapping[str, Memory]
 """One memory per source, by the source's name."""
@@ -98,7 +98,7 @@ class Bridge(nn.Module):
         """What it costs to begin, and to read at every step."""
         return Multiplications()
 
-    def for_prediction(self, precision: InferencePrecision) -> "Bridge":  # noqa: ARG002
+    def for_prediction(self, precision: TorchPrecision) -> "Bridge":  # noqa: ARG002
         """The same, laid out for speed in a precision."""
         return self
 
@@ -194,7 +194,7 @@ class AttentionBridge(InitialBridge):
         attentions = [self.attention(name).multiplications for name in self.attentions]
         return sum(attentions, start=super().multiplications + Multiplications(target=matrix_entries(self.gate)))
 
-    def for_prediction(self, precision: InferencePrecision) -> Bridge:
+    def for_prediction(self, precision: TorchPrecision) -> Bridge:
         """Every attention in its own form."""
         for name in list(self.attentions):
             self.attentions[name] = self.attention(name).for_prediction(precision)

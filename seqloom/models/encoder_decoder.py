@@ -23,7 +23,7 @@ from seqloom.models.training.objective import AttentionLosses
 from seqloom.recipe import sections
 from seqloom.recipe.sections import TARGET
 from seqloom.results.layouts import Layout
-from seqloom.system.cpu import InferencePrecision
+from seqloom.system.cpu import TorchPrecision
 
 
 @dataclass(frozen=True)
@@ -162,7 +162,7 @@ class EncoderDecoder(nn.Module):
         return sum((self.encoder(name).multiplications for name in self.encoders), start=self.decoder.multiplications)
 
     @torch.inference_mode()
-    def for_prediction(self, precision: InferencePrecision) -> "EncoderDecoder":
+    def for_prediction(self, precision: TorchPrecision) -> "EncoderDecoder":
         """The same model in evaluation mode, its decoder laid out for speed in a precision; the encoder, a few percent of the
         work, stays as it is. It shares the parameters that it does not lay out anew, and does not follow later updates.
         """  # noqa: D205

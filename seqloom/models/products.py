@@ -4,17 +4,14 @@ Whatever the precision, a row's result depends on that row alone, never on the r
 batches, and a translation must not change with its neighbours.
 """
 
-import warnings
 from abc import ABC, abstractmethod
 from typing import assert_never
 
-import torch
 from torch import Tensor, nn
 from torch.nn.functional import linear
 
-from seqloom.errors import UsageError
 from seqloom.models.mixed_precision import Bfloat16Multiplier, Linear
-from seqloom.system.cpu import InferencePrecision
+from seqloom.system.cpu import TorchPrecision
 
 
 class Product(nn.Module, ABC):
@@ -63,63 +60,18 @@ class Bfloat16Product(Product):
         return products.view(*vectors.shape[:-1], -1)
 
 
-_MOST_WEIGHT = 63
-"""Weights in 7 bits beside vectors in 8: on processors without VNNI two products are added up in 16 bits,
-and 2 * 255 * 63 is the most that fits."""
-_MOST_ENTRY = 127
-_ZERO_POINT = 128
-
-
-class Int8Product(Product):
-    """Multiplies 8-bit integers by torch's fbgemm. Every row of the matrix has a scale, and every vector has its own too."""
-
-    def __init__(self, matrix: Tensor, bias: Tensor | None) -> None:
-        super().__init__(bias)
-        scales = matrix.detach().abs().amax(dim=1).clamp_min(torch.finfo(torch.float32).tiny).double() / _MOST_WEIGHT
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", message=".*quantized tensor creation functions.*")
-            quantised = torch.quantize_per_channel(
-                matrix.detach().float(), scales, torch.zeros(len(scales), dtype=torch.long), 0, torch.qint8
-            )
-        self.packed = _packed(quantised)
-
-    def forward(self, vectors: Tensor) -> Tensor:
-        """`W x + b`. A scale for all vectors at once would let a sentence's result depend on its neighbours."""
-        largest = vectors.abs().amax(dim=-1, keepdim=True).clamp_min_(torch.finfo(vectors.dtype).tiny)
-        products: Tensor = torch.ops.quantized.linear_with_input_q_dq_qweight_dq_output_fp32.default(
-            (vectors / largest).float(), 1 / _MOST_ENTRY, _ZERO_POINT, self.packed
-        )
-        products = products.to(vectors.dtype).mul_(largest)
-        return products if self.bias is None else products.add_(self.bias)
-
-
-def _packed(quantised: Tensor) -> object:
-    """The matrix as fbgemm wants it, which alone among torch's engines takes vectors with a scale that is given."""
-    if "fbgemm" not in torch.backends.quantized.supported_engines:
-        raise UsageError("precision int8: torch has its 8-bit products for x86 processors only. Use fp32 here")
-    engine = torch.backends.quantized.engine
-    torch.backends.quantized.engine = "fbgemm"
-    try:
-        packed: object = torch.ops.quantized.linear_prepack(quantised, None)
-    finally:
-        torch.backends.quantized.engine = engine
-    return packed
-
-
-def build_product(precision: InferencePrecision, matrix: Tensor, bias: Tensor | None = None) -> Product:
+def build_product(precision: TorchPrecision, matrix: Tensor, bias: Tensor | None = None) -> Product:
     """The product with a matrix in a precision."""
     match precision:
         case "fp32":
             return FloatProduct(matrix, bias)
         case "bf16":
             return Bfloat16Product(matrix, bias)
-        case "int8":
-            return Int8Product(matrix, bias)
         case _:
             assert_never(precision)
 
 
-def lay_out(module: nn.Module, precision: InferencePrecision) -> None:
+def lay_out(module: nn.Module, precision: TorchPrecision) -> None:
     """Replace every matrix within a module, at any depth, that training may multiply in another precision, too."""
     for part in list(module.modules()):
         for name, child in list(part.named_children()):

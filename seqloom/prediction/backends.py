@@ -17,7 +17,7 @@ from seqloom.results.language import Studied
 from seqloom.results.layouts import Layout
 from seqloom.runs import RunFolder
 from seqloom.search.contracts import FloatArray, IntArray, State, Stepper
-from seqloom.system.cpu import InferencePrecision
+from seqloom.system.cpu import InferencePrecision, TorchPrecision
 
 
 class SourceStepper(Stepper, Protocol):
@@ -99,6 +99,11 @@ def open_model(path: Path, *, precision: InferencePrecision = "fp32", shortlist:
     if run.is_export:
         return _open_export(run, vocabularies, precision=precision, shortlist=shortlist)
     require_shortlist(run, vocabularies, shortlist)
+    if precision == "int8":
+        raise UsageError(
+            f"{path}: a run computes in fp32 or bf16; int8 is for exported models. "
+            f"Write one, then use it in place of the run: seqloom export {path} --out FOLDER --precision int8"
+        )
     return _open_run(run, vocabularies, precision=precision, shortlist=shortlist)
 
 
@@ -137,7 +142,7 @@ def _knows_unknown(run: RunFolder) -> bool:
 
 
 def _open_run(
-    run: RunFolder, vocabularies: Mapping[str, Vocabulary], *, precision: InferencePrecision, shortlist: int | None
+    run: RunFolder, vocabularies: Mapping[str, Vocabulary], *, precision: TorchPrecision, shortlist: int | None
 ) -> OpenedModel:
     weights, _ = run.load_weights()
     try:

@@ -1,13 +1,13 @@
 """An exported model's folder, opened: what its model.json says of the graphs, and the graphs themselves."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from seqloom.data.kinds import file_kind_of
 from seqloom.data.media.files import Frontend
 from seqloom.data.media.images import ImagePixels
 from seqloom.errors import RunError
-from seqloom.recipe.sections import FrameEncoder
+from seqloom.recipe.sections import AnyEncoder, FrameEncoder
 from seqloom.results.layouts import Frames, Grid, Layout, Tokens
 from seqloom.runs import RunFolder
 from seqloom.runs.documents import reason_of, sha256
@@ -21,6 +21,7 @@ from seqloom.system.json_parsing import require_types
 FORMAT = 1
 """The format number of exported models. A reader refuses other numbers with a sentence."""
 
+Encoders = Mapping[str, AnyEncoder]
 ENCODER, STEP, BEST = "encoder.onnx", "step.onnx", "best.onnx"
 
 
@@ -43,21 +44,8 @@ class ExportedModel:
 
     def stepper(self) -> RuntimeStepper:
         """The model as search sees it."""
-        shape = ModelShape(
-            rows=tuple(self._facts["rows"]),
-            sentences=tuple(self._facts["sentences"]),
-            attended=tuple(self._facts["attended"]),
-            vocabulary_size=self._facts["vocabulary_size"],
-            layouts={name: self._layout(name) for name in self._run.recipe.encoders},
-        )
-        return RuntimeStepper(self._session(ENCODER), self._session(STEP), self._session(BEST), shape)
-
-    def _layout(self, source: str) -> Layout:
-        """How the positions of a source lie."""
-        grid, encoder = self._facts["grids"].get(source), self._run.recipe.encoders[source]
-        if isinstance(encoder, FrameEncoder):
-            return Frames(encoder.stride)
-        return Tokens() if grid is None else Grid(*grid)
+        encoder, step, best = map(self._session, (ENCODER, STEP, BEST))
+        return RuntimeStepper(encoder, step, best, _shape(self._facts, self._run.recipe.encoders))
 
     def frontends(self) -> dict[str, Frontend]:
         """What makes arrays of the sources that are files."""
@@ -83,6 +71,27 @@ class ExportedModel:
             advice = "Restore it from a copy, or export the run again"
             raise RunError(f"{path}: cannot be used: {reason_of(problem)}. {advice}") from problem
         return Session(content, where=str(path))
+
+
+def stepper_of(
+    files: Mapping[str, bytes], facts: Mapping[str, Any], encoders: Encoders, *, threads: int = 1
+) -> RuntimeStepper:
+    """The model of graphs that were just made, as search sees it. facts: what a model.json would say of them."""
+    encoder, step, best = (Session(files[name], where=name, threads=threads) for name in (ENCODER, STEP, BEST))
+    return RuntimeStepper(encoder, step, best, _shape(facts, encoders))
+
+
+def _shape(facts: Mapping[str, Any], encoders: Encoders) -> ModelShape:
+    leaves = {name: tuple(facts[name]) for name in ("rows", "sentences", "attended")}
+    layouts = {name: _layout(facts["grids"].get(name), encoder) for name, encoder in encoders.items()}
+    return ModelShape(**leaves, vocabulary_size=facts["vocabulary_size"], layouts=layouts)
+
+
+def _layout(grid: Sequence[int] | None, encoder: AnyEncoder) -> Layout:
+    """How the positions of a source lie."""
+    if isinstance(encoder, FrameEncoder):
+        return Frames(encoder.stride)
+    return Tokens() if grid is None else Grid(*grid)
 
 
 def _graph_facts(run: RunFolder) -> Mapping[str, Any]:

@@ -70,20 +70,32 @@ def test_the_figures_of_decoding(bench: Bench) -> None:
         assert found["ratio"] == pytest.approx(speeds[0] / speeds[1], rel=0.01)
 
 
-@pytest.mark.parametrize("precision", ["bf16", "int8"])
-def test_decoding_is_measured_in_other_precisions(bench: Bench, precision: str) -> None:
-    code, out, err = bench("decode", *QUICK, "--precision", precision, "--shortlist", "8", "--json")
+def test_decoding_is_measured_in_bfloat16(bench: Bench) -> None:
+    code, out, err = bench("decode", *QUICK, "--precision", "bf16", "--shortlist", "8", "--json")
     report = only_object(out)
-    assert (code, report["precision"], report["shortlist"]) == (0, precision, 8)
+    assert (code, report["precision"], report["shortlist"]) == (0, "bf16", 8)
     assert 0 <= report["agreement"] <= 1
     assert report["warnings"] == []  # outputs may differ
-    assert ("emulated" in err) == (precision == "bf16" and not has_bf16_products())
+    assert ("emulated" in err) == (not has_bf16_products())
+
+
+@pytest.mark.parametrize("precision", ["fp32", "int8"])
+def test_an_exported_model_takes_turns_with_torch_and_the_textbook(bench: Bench, precision: str) -> None:
+    code, out, _ = bench("decode", *QUICK, "--backend", "runtime", "--precision", precision, "--json")
+    report = only_object(out)
+    assert (code, report["backend"], report["precision"], report["warnings"]) == (0, "runtime", precision, [])
+    assert report["processor"]
+    for found in (report, report["greedy"]):
+        assert found["ours"].keys() == found["torch"].keys() == SIDE_OF_DECODING
+        speeds = [found[side]["sentences_per_second"] for side in ("ours", "torch")]
+        assert found["torch_ratio"] == pytest.approx(speeds[0] / speeds[1], rel=0.01)
+        assert found["torch_agreement"] == 1.0 or precision == "int8"
 
 
 def test_without_a_word_both_are_measured_and_shown_as_tables(bench: Bench) -> None:
     code, out, _ = bench(*QUICK, "--repeats", "1")
     assert code == 0
-    for heading in ("training, tiny", "decoding, tiny", "of matrix rate", "same outputs", "ours / textbook"):
+    for heading in ("training, tiny", "decoding, tiny", "of matrix rate", "same outputs", "ours / it"):
         assert heading in out
 
 
@@ -102,8 +114,11 @@ def test_no_round_begins_after_the_time_is_over(bench: Bench) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["train", "--precision", "int8"], "int8 and --shortlist are for decoding"),
-        (["--shortlist", "10"], "int8 and --shortlist are for decoding"),
+        (["train", "--precision", "int8"], "int8, --shortlist and --backend are for decoding"),
+        (["--shortlist", "10"], "int8, --shortlist and --backend are for decoding"),
+        (["train", "--backend", "runtime"], "int8, --shortlist and --backend are for decoding"),
+        (["decode", *QUICK, "--precision", "int8"], "bench decode --backend runtime --precision int8"),
+        (["decode", *QUICK, "--backend", "runtime", "--precision", "bf16"], "fp32 or int8"),
         (["train", "--source", "a.txt"], "--source and --target go together"),
         (["fly"], "'train', 'decode'"),
     ],

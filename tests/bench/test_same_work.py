@@ -65,7 +65,7 @@ def decoders(pairs: Pairs) -> Decoders:
 @pytest.mark.parametrize("search", SEARCHES)
 @pytest.mark.parametrize("order", ["random", "grouped"])
 def test_both_sides_write_the_same(decoders: Decoders, pairs: Pairs, search: str, order: str) -> None:
-    ordered = Decoders(decoders.predictor, decoders.textbook, decoders.settings.model_copy(update={"textbook_batches": order}))
+    ordered = Decoders(decoders.predictors, decoders.textbook, decoders.settings.model_copy(update={"textbook_batches": order}))
     texts = pairs.texts(48)
     assert ordered.run("ours", search, texts) == ordered.run("textbook", search, texts)
 
@@ -79,9 +79,9 @@ def test_outputs_that_reach_their_limit_are_the_same(
     decoders: Decoders, pairs: Pairs, section: sections.Beam | sections.Greedy
 ) -> None:
     texts = pairs.texts(16)
-    vocabularies = decoders.predictor.vocabularies
+    vocabularies = decoders.predictors["ours"].vocabularies
     sources = vocabularies["source"].encode_sources(texts, [()] * len(texts))
-    ours = [prediction.tokens for prediction in decoders.predictor.predict(texts, search=section)]
+    ours = [prediction.tokens for prediction in decoders.predictors["ours"].predict(texts, search=section)]
     textbook = search_textbook(decoders.textbook, section, sources)
     assert ours == [vocabularies["target"].symbols(ids) for ids in textbook]
     assert any("<end>" not in output for output in ours)

@@ -113,11 +113,17 @@ def test_a_person_at_a_terminal_gets_each_answer_at_once(
     assert asked == [1, 1]
 
 
-@pytest.mark.parametrize("precision", ["fp32", "bf16", "int8"])
+@pytest.mark.parametrize("precision", ["fp32", "bf16"])
 def test_a_precision_and_a_shortlist_are_chosen(seqloom: Seqloom, tiny_run: Path, precision: str) -> None:
     answer = seqloom("predict", tiny_run, "--precision", precision, "--shortlist", 100, given="abc\nfed\n")
     assert (answer.code, answer.out) == (0, "ABC\nFED\n")
     assert ("emulated" in answer.err) == (precision == "bf16" and not has_bf16_products())
+
+
+def test_int8_is_for_exported_models(seqloom: Seqloom, tiny_run: Path) -> None:
+    answer = seqloom("predict", tiny_run, "--precision", "int8", given="abc\n")
+    assert (answer.code, answer.out) == (2, "")
+    assert f"seqloom export {tiny_run} --out FOLDER --precision int8" in answer.err
 
 
 def test_a_language_model_has_a_say_by_its_weight(seqloom: Seqloom, tiny_run: Path, tiny_language_run: Path) -> None:

@@ -5,16 +5,12 @@ import pytest
 import torch
 from torch import Tensor
 
-from seqloom.models.attention import AdditiveAttention, PremultipliedAttention
-from seqloom.models.attention.additive import ExponentialAttention
-from seqloom.models.encoder_decoder import EncoderDecoder
-from seqloom.models.memory import Memory
 from seqloom.models.mixed_precision import Linear
 from seqloom.models.prediction.stepper import TorchStepper, top_of_many
 from seqloom.models.products import Bfloat16Product, Product, build_product
 from seqloom.search.contracts import FloatArray
 from seqloom.symbols import BEGIN, END, SPECIALS, UNKNOWN
-from seqloom.system.cpu import InferencePrecision
+from seqloom.system.cpu import TorchPrecision
 
 from .architectures import ARCHITECTURES, TARGET_SIZE, Architecture
 from .harness import (
@@ -31,7 +27,7 @@ from .harness import (
 )
 
 BAHDANAU = ARCHITECTURES["lstm-bahdanau-1_layer"]
-OFF: dict[InferencePrecision, float] = {"fp32": CLOSE, "bf16": 0.1, "int8": 0.3}
+OFF: dict[TorchPrecision, float] = {"fp32": CLOSE, "bf16": 0.1}
 """How far log-probabilities may be off after a few steps of the tiny models, whose weights are large."""
 PRECISIONS = pytest.mark.parametrize("precision", list(OFF))
 
@@ -57,26 +53,20 @@ def vectors() -> Tensor:
 
 
 @PRECISIONS
-def test_a_product_is_close_for_vectors_of_any_size(precision: InferencePrecision, matrix: Tensor, vectors: Tensor) -> None:
+def test_a_product_is_close_for_vectors_of_any_size(precision: TorchPrecision, matrix: Tensor, vectors: Tensor) -> None:
     bias = torch.arange(48.0)
     product = build_product(precision, matrix, bias)
     wanted = vectors @ matrix.t()
     off = (product(vectors) - bias - wanted).norm(dim=1)
-    assert (off <= {"fp32": 1e-4, "bf16": 0.01, "int8": 0.03}[precision] * wanted.norm(dim=1) + 1e-4).all()
+    assert (off <= {"fp32": 1e-4, "bf16": 0.01}[precision] * wanted.norm(dim=1) + 1e-4).all()
 
 
 @PRECISIONS
-def test_a_row_does_not_depend_on_the_rows_beside_it(precision: InferencePrecision, matrix: Tensor, vectors: Tensor) -> None:
+def test_a_row_does_not_depend_on_the_rows_beside_it(precision: TorchPrecision, matrix: Tensor, vectors: Tensor) -> None:
     product = build_product(precision, matrix, None)
     together = product(vectors)
     for row, alone in zip(together, vectors, strict=True):
         torch.testing.assert_close(product(alone[None])[0], row, rtol=1e-5, atol=1e-5 * float(row.abs().max()))
-
-
-def test_the_largest_integers_do_not_overflow() -> None:
-    product = build_product("int8", torch.ones(4, 256), None)
-    assert_same(product(torch.ones(3, 256)), torch.full((3, 4), 256.0), 1e-3)
-    assert_same(product(-torch.ones(3, 256)), torch.full((3, 4), -256.0), 1e-3)
 
 
 def test_emulated_bfloat16_gives_the_numbers_of_torch(matrix: Tensor, vectors: Tensor) -> None:
@@ -95,15 +85,14 @@ def test_the_prepared_form_says_what_the_model_says(architecture: Architecture) 
 
 
 @PLAIN_ONES
-@pytest.mark.parametrize("precision", ["bf16", "int8"])
-def test_other_precisions_are_close(architecture: Architecture, precision: InferencePrecision) -> None:
-    stepper = TorchStepper(model_of(architecture, torch.float32), precision=precision)
-    assert_same(torch.from_numpy(read(stepper, architecture)), said_of(architecture).log_probs.float(), OFF[precision])
+def test_bfloat16_is_close(architecture: Architecture) -> None:
+    stepper = TorchStepper(model_of(architecture, torch.float32), precision="bf16")
+    assert_same(torch.from_numpy(read(stepper, architecture)), said_of(architecture).log_probs.float(), OFF["bf16"])
 
 
 @PLAIN_ONES
 @PRECISIONS
-def test_a_sentence_does_not_depend_on_its_neighbours(architecture: Architecture, precision: InferencePrecision) -> None:
+def test_a_sentence_does_not_depend_on_its_neighbours(architecture: Architecture, precision: TorchPrecision) -> None:
     stepper = TorchStepper(model_of(architecture, torch.float32), precision=precision)
     batch = batch_for(architecture)
     together = stepper.step(np.full((3, 1), BEGIN), stepper.start(padded_further(batch, 3).sources, 3)).all()
@@ -114,7 +103,7 @@ def test_a_sentence_does_not_depend_on_its_neighbours(architecture: Architecture
 
 
 @PRECISIONS
-def test_what_is_predicted_is_what_is_scored(precision: InferencePrecision) -> None:
+def test_what_is_predicted_is_what_is_scored(precision: TorchPrecision) -> None:
     stepper = TorchStepper(model_of(BAHDANAU, torch.float32), precision=precision)
     batch = batch_for(BAHDANAU)
     labels = np.asarray(batch.labels.values, dtype=np.int64)[..., None]
@@ -145,44 +134,6 @@ def test_a_large_vocabulary_is_embedded_instead_of_looked_up(monkeypatch: pytest
     np.testing.assert_allclose(read(TorchStepper(model_of(BAHDANAU, torch.float32)), BAHDANAU), small, atol=CLOSE)
 
 
-# --- attention ------------------------------------------------------------------------------------------------------
-
-
-def attention_of(model: EncoderDecoder) -> torch.nn.Module:
-    ahead = model.decoder.bridge.get_submodule("attentions.source")
-    assert isinstance(ahead, PremultipliedAttention)
-    return ahead.inner
-
-
-@pytest.mark.parametrize("size", [1.0, 10.0, 33.0])
-def test_attention_without_tanh_looks_where_tanh_looks(size: float) -> None:
-    """Sums up to what the kind can hold on the side of the keys, and far beyond it on the side of the queries."""
-    model = EncoderDecoder(BAHDANAU.section, BAHDANAU.sizes)
-    attention = model.decoder.bridge.get_submodule("attentions.source")
-    assert isinstance(attention, AdditiveAttention)
-    with torch.no_grad():
-        for part, bound in ((attention.from_memory, size), (attention.from_query, 3 * size)):
-            part.weight.mul_(bound / part.weight.abs().sum(dim=1, keepdim=True))
-    ready = attention_of(model.for_prediction("fp32"))
-    assert isinstance(ready, ExponentialAttention)
-    states = torch.rand(2, 5, 8).mul_(2).sub_(1).sign_()
-    memory = Memory(states, torch.ones(2, 5, dtype=torch.bool), states[:, 0], ())
-    query = torch.rand(2, 3, 6).mul_(2).sub_(1).sign_()
-    with torch.no_grad():
-        wanted, found = (one(query, one.prepare(memory), ()).weights for one in (attention, ready))
-    assert_same(found, wanted, CLOSE)
-
-
-def test_weights_beyond_the_range_of_exponentials_keep_their_tanh() -> None:
-    model = EncoderDecoder(BAHDANAU.section, BAHDANAU.sizes)
-    attention = model.decoder.bridge.get_submodule("attentions.source")
-    assert isinstance(attention, AdditiveAttention)
-    with torch.no_grad():
-        attention.from_memory.weight.fill_(40.0)
-        attention.from_query.weight.fill_(40.0)
-    assert isinstance(attention_of(model.for_prediction("fp32")), AdditiveAttention)
-
-
 # --- the best symbols -----------------------------------------------------------------------------------------------
 
 
@@ -196,7 +147,7 @@ def test_the_best_of_many_are_those_of_topk(k: int) -> None:
 
 
 @PRECISIONS
-def test_a_shortlist_shares_all_probability_among_its_symbols(precision: InferencePrecision) -> None:
+def test_a_shortlist_shares_all_probability_among_its_symbols(precision: TorchPrecision) -> None:
     model = model_of(BAHDANAU, torch.float32)
     whole, short = TorchStepper(model, precision=precision), TorchStepper(model, precision=precision, shortlist=2)
     size = len(SPECIALS) + 2

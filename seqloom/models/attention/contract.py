@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from seqloom.models.memory import Memory
 from seqloom.models.operations import Multiplications
 from seqloom.models.products import lay_out
-from seqloom.system.cpu import InferencePrecision
+from seqloom.system.cpu import TorchPrecision
 
 Carry = tuple[Tensor, ...]
 """What an attention remembers from one step to the next, leaves [B, K, ...]. One that remembers nothing needs no order: it
@@ -105,7 +105,7 @@ class Attention(nn.Module, ABC):
     def multiplications(self) -> Multiplications:
         """What it costs: keys per source position, queries per target position, scores and contexts per pair."""
 
-    def for_prediction(self, precision: InferencePrecision) -> "Attention":
+    def for_prediction(self, precision: TorchPrecision) -> "Attention":
         """The same, laid out for speed in a precision."""
         lay_out(self, precision)
         return self
@@ -122,7 +122,7 @@ class ScoredAttention(Attention):
         """The softmax over real positions."""
         return AttentionWeights(masked_softmax(self.scores(query, keys), keys.mask[:, None, None]), carry)
 
-    def for_prediction(self, precision: InferencePrecision) -> "ScoredAttention":
+    def for_prediction(self, precision: TorchPrecision) -> "ScoredAttention":
         """The same, laid out for speed in a precision."""
         lay_out(self, precision)
         return self
@@ -144,7 +144,7 @@ class AttentionOnScore(Attention):
         """Those of the score."""
         return self.score.multiplications
 
-    def for_prediction(self, precision: InferencePrecision) -> Attention:
+    def for_prediction(self, precision: TorchPrecision) -> Attention:
         """The score in its own form."""
         self.score = self.score.for_prediction(precision)
         return self

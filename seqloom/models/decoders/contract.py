@@ -21,7 +21,7 @@ from seqloom.models.operations import Multiplications
 from seqloom.models.products import Product, build_product
 from seqloom.recipe import sections
 from seqloom.symbols import UNKNOWN
-from seqloom.system.cpu import InferencePrecision
+from seqloom.system.cpu import TorchPrecision
 
 
 @dataclass(frozen=True)
@@ -124,7 +124,7 @@ class Decoder(nn.Module, ABC):
     def multiplications(self) -> Multiplications:
         """What it costs, bridge and output layer included."""
 
-    def for_prediction(self, precision: InferencePrecision) -> None:
+    def for_prediction(self, precision: TorchPrecision) -> None:
         """Lay out bridge and output layer for speed in a precision, in place; a kind adds what is its own."""
         self.bridge = self.bridge.for_prediction(precision)
         self.add_module("output", self.output.for_prediction(precision))
@@ -186,7 +186,7 @@ class OutputLayer(nn.Module):
         """Features [..., O] -> logits [..., V]."""
         return linear(features, *self.joined())
 
-    def for_prediction(self, precision: InferencePrecision, symbols: int | None = None) -> Product:
+    def for_prediction(self, precision: TorchPrecision, symbols: int | None = None) -> Product:
         """The layer laid out for speed, for all symbols or the first ones."""
         matrix, bias = self.joined()
         return build_product(precision, matrix[:symbols], bias[:symbols])

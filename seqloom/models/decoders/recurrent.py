@@ -33,7 +33,7 @@ from seqloom.models.operations import Multiplications, matrix_entries
 from seqloom.models.products import FloatProduct, build_product, lay_out
 from seqloom.recipe import sections
 from seqloom.symbols import UNKNOWN
-from seqloom.system.cpu import InferencePrecision
+from seqloom.system.cpu import TorchPrecision
 
 
 @dataclass(frozen=True)
@@ -252,7 +252,7 @@ class RecurrentDecoder(Decoder):
             every += self.output.multiplications + matrix_entries(self.embedding)
         return self.bridge.multiplications + Multiplications(sentence=once, target=every - once)
 
-    def for_prediction(self, precision: InferencePrecision) -> None:
+    def for_prediction(self, precision: TorchPrecision) -> None:
         """Lay out cells and the combined vector; look up what symbols contribute; let the bridge multiply its contexts."""
         super().for_prediction(precision)
         lay_out(self.cells, precision)
@@ -292,7 +292,7 @@ _LARGEST_TABLE = 1 << 24
 class CombineProducts(nn.Module):
     """`W [s; c]` for prediction: a product with the state and one with the context."""
 
-    def __init__(self, combine: Linear, precision: InferencePrecision) -> None:
+    def __init__(self, combine: Linear, precision: TorchPrecision) -> None:
         super().__init__()
         self.size = combine.out_features
         of_state, of_context = combine.weight.tensor_split([self.size], dim=1)

@@ -20,7 +20,7 @@ from seqloom.models.operations import Multiplications, matrix_entries
 from seqloom.models.products import lay_out
 from seqloom.models.transformer_layers import Layer, layers_of
 from seqloom.recipe import sections
-from seqloom.system.cpu import InferencePrecision
+from seqloom.system.cpu import TorchPrecision
 
 
 class TransformerDecoder(Decoder):
@@ -69,7 +69,7 @@ class TransformerDecoder(Decoder):
             own += Multiplications(sentence=looking_back * self.size, target=looking_back)
         return own + self.bridge.multiplications
 
-    def for_prediction(self, precision: InferencePrecision) -> None:
+    def for_prediction(self, precision: TorchPrecision) -> None:
         """Lay out every matrix."""
         lay_out(self, precision)
         super().for_prediction(precision)

@@ -22,7 +22,7 @@ from seqloom.results.language import Studied
 from seqloom.results.layouts import Layout
 from seqloom.search.contracts import FloatArray, IntArray, State, Step
 from seqloom.symbols import BEGIN, SPECIALS, UNKNOWN
-from seqloom.system.cpu import InferencePrecision
+from seqloom.system.cpu import TorchPrecision
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,7 @@ class TorchStepper:
     them and `end`. Whole targets are scored with the whole vocabulary.
     """
 
-    def __init__(self, model: EncoderDecoder, *, precision: InferencePrecision = "fp32", shortlist: int | None = None) -> None:
+    def __init__(self, model: EncoderDecoder, *, precision: TorchPrecision = "fp32", shortlist: int | None = None) -> None:
         self._model = model.for_prediction(precision)
         self._output: nn.Module = self._model.decoder.output
         self._size = self._model.decoder.embedding.num_embeddings
