@@ -134,10 +134,11 @@ def _open_export(
             "Leave --precision and --shortlist out, or export the run again with them"
         )
     frontends = {name: StoredFrontend(frontend) for name, frontend in exported.frontends().items()}
-    return OpenedModel(exported.stepper(), vocabularies, run.recipe, frontends, _knows_unknown(run), own_corpus(run))
+    return OpenedModel(exported.stepper(), vocabularies, run.recipe, frontends, knows_unknown(run), own_corpus(run))
 
 
-def _knows_unknown(run: RunFolder) -> bool:
+def knows_unknown(run: RunFolder) -> bool:
+    """Whether training targets had symbols outside the vocabulary."""
     return bool(run.facts.get("unknown_targets", 1) > 0)  # runs of before do not say
 
 
@@ -158,4 +159,4 @@ def _open_run(
     model = restored_model(run.recipe, sizes, weights, where=str(run.path / "weights.safetensors"))
     stepper = TorchStepper(model, precision=precision, shortlist=shortlist)
     frontends = {name: StoredFrontend(frontend) for name, frontend in build_frontends(run.recipe).items()}
-    return OpenedModel(stepper, vocabularies, run.recipe, frontends, _knows_unknown(run), own_corpus(run))
+    return OpenedModel(stepper, vocabularies, run.recipe, frontends, knows_unknown(run), own_corpus(run))

@@ -58,7 +58,16 @@ class ExportedModel:
             found[name] = frontend
         return found
 
+    @property
+    def leaves(self) -> dict[str, list[str]]:
+        """The names of the arrays in a state, and of the sources that are attended to."""
+        return {name: list(self._facts[name]) for name in ("rows", "sentences", "attended")}
+
     def _session(self, name: str) -> Session:
+        return Session(self.content(name), where=str(self._run.path / name))
+
+    def content(self, name: str) -> bytes:
+        """A graph as it lies in the folder, if it is the one that was written, and harmless."""
         path = self._run.path / name
         if name not in self._facts["files"]:
             raise RunError(f"{self._run.path}: its model.json names no {name}. Export the run again")
@@ -70,12 +79,10 @@ class ExportedModel:
         except (OSError, ValueError) as problem:
             advice = "Restore it from a copy, or export the run again"
             raise RunError(f"{path}: cannot be used: {reason_of(problem)}. {advice}") from problem
-        return Session(content, where=str(path))
+        return content
 
 
-def stepper_of(
-    files: Mapping[str, bytes], facts: Mapping[str, Any], encoders: Encoders, *, threads: int = 1
-) -> RuntimeStepper:
+def stepper_of(files: Mapping[str, bytes], facts: Mapping[str, Any], encoders: Encoders, *, threads: int = 1) -> RuntimeStepper:
     """The model of graphs that were just made, as search sees it. facts: what a model.json would say of them."""
     encoder, step, best = (Session(files[name], where=name, threads=threads) for name in (ENCODER, STEP, BEST))
     return RuntimeStepper(encoder, step, best, _shape(facts, encoders))

@@ -2,7 +2,8 @@
 import { clamp, full, isolated, make } from "./elements.js";
 import { Look } from "./look.js";
 
-const GAP = 8, CAPTION = 16, COVERAGE = 34, MOST_OF_PAGE = 0.38, LETTER = 0.58;
+export const GAP = 8, CAPTION = 16, COVERAGE = 34;
+const MOST_OF_PAGE = 0.38, LETTER = 0.58;
 
 const NO_MAP = { columns: [], heads: [], segments: [] };
 

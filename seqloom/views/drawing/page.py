@@ -15,12 +15,16 @@ _MODULE_LINE = re.compile(r"^(import .*\n|export )", re.MULTILINE)
 """What makes a module of a script, as `assets` write it: imports on a line each, exports before what they offer."""
 
 
-def page(title: str, body: str, *, styles: Sequence[str] = (), scripts: Sequence[str] = ()) -> str:
-    """Make a whole HTML document. styles and scripts name files in `assets`; body is trusted markup."""
+def page(title: str, body: str, *, styles: Sequence[str] = (), scripts: Sequence[str] = (), policy: str = "") -> str:
+    """Make a whole HTML document. styles and scripts name files in `assets`; body is trusted markup.
+
+    policy: what the browser may load and run for it, in words of Content-Security-Policy.
+    """
     css = page_variables() + drawing_style() + "".join(asset(name) for name in ("page.css", *styles))
     code = f"<script>{script(scripts)}</script>" if scripts else ""
+    rules = f'<meta http-equiv="Content-Security-Policy" content="{policy}">' if policy else ""
     return (
-        '<!doctype html>\n<html lang="en" class="seqloom"><head><meta charset="utf-8">'
+        f'<!doctype html>\n<html lang="en" class="seqloom"><head><meta charset="utf-8">{rules}'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f'<title>{text(title)}</title><style>{css}</style></head>\n<body class="page">{body}{code}</body></html>\n'
     )

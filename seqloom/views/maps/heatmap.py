@@ -29,15 +29,15 @@ STYLES = ("map.css", "look.css")
 SCRIPTS = ("elements.js", "look.js", "map.js", "maps.js")
 EMPTY = "\u2205"
 
-_SCALE = 10_000
+SCALE = 10_000
 """Weights travel as whole ten-thousandths: shorter than decimals, and finer than anyone reads."""
 
 _LONG_TEXT = 200
 """Texts of more letters than this are set smaller."""
 
-_NO_ATTENTION = (
-    '<p class="note">This model has no attention: it writes from a summary of the whole source, so there is no map to draw. '
-    "The bars show how probable each output symbol was, given those before it.</p>"
+NO_ATTENTION = (
+    "This model has no attention: it writes from a summary of the whole source, so there is no map to draw. "
+    "The bars show how probable each output symbol was, given those before it."
 )
 
 
@@ -81,7 +81,7 @@ def _section(exhibit: Exhibit, *, compact: bool, scripted: bool) -> str:
     strips = [plan_strip(best, name, exhibit.pictures.get(name)) for name in pictured(best)]
     return (
         f'<section class="seqloom-map">{heading}{_texts(prediction)}{_candidates(prediction)}'
-        f"{'' if attention else _NO_ATTENTION}"
+        f"{'' if attention else f'<p class=note>{NO_ATTENTION}</p>'}"
         f'<div class="controls"></div>{"".join(look(one, compact=compact, scripted=scripted) for one in strips)}'
         f"{_plot(best, scripted=scripted)}{'' if scripted else embedded(_data(exhibit))}</section>"
     )
@@ -145,7 +145,7 @@ def _data(exhibit: Exhibit) -> dict[str, Any]:
     names = list(dict.fromkeys(name for one in candidates for name in one.alignment))
     lighting = {"lighting": LIGHTING} if any(pictured(one) for one in candidates) else {}
     return {
-        "scale": _SCALE,
+        "scale": SCALE,
         "levels": LEVELS,
         **lighting,
         "sources": [clean(name) for name in names],
@@ -192,7 +192,7 @@ def _heads(alignment: Alignment | None) -> list[list[int]]:
     """Per head, its weights row by row as whole numbers."""
     if alignment is None:
         return []
-    scaled = np.rint(np.nan_to_num(alignment.weights, posinf=0.0, neginf=0.0) * _SCALE).astype(np.int64)
+    scaled = np.rint(np.nan_to_num(alignment.weights, posinf=0.0, neginf=0.0) * SCALE).astype(np.int64)
     listed: list[list[int]] = scaled.reshape(len(scaled), -1).tolist()
     return listed
 
