@@ -5,6 +5,7 @@ from itertools import chain
 
 from seqloom.data.examples import Example
 from seqloom.metrics import PAIRS, Item, Name, usual
+from seqloom.metrics.names import FAMILIES, REPLIES
 from seqloom.prediction.predictor import Predictor
 from seqloom.recipe import Recipe
 from seqloom.results.predictions import Prediction
@@ -15,9 +16,14 @@ def usual_metrics(recipe: Recipe, items: Sequence[Item]) -> tuple[Name, ...]:
     """The metrics that suit the data, if nobody names any.
 
     Several targets of a text are all of what it may become, such as the pronunciations of a word: they are judged as one target
-    is. Several of anything else describe it.
+    is. Several of anything else describe it. What weights are chosen by tells summaries and the like from other pairs.
     """
-    return PAIRS if len(recipe.data.text_sources) == len(recipe.data.sources) else usual(items)
+    if len(recipe.data.text_sources) < len(recipe.data.sources):
+        return usual(items)
+    metric = recipe.training.validation.metric
+    if recipe.data.columns.preceding and metric == "loss":
+        return REPLIES
+    return FAMILIES.get(metric, PAIRS)
 
 
 def items_of(predictor: Predictor, examples: Sequence[Example], predictions: Sequence[Prediction]) -> list[Item]:
@@ -41,6 +47,7 @@ def items_of(predictor: Predictor, examples: Sequence[Example], predictions: Seq
                 tuple(-1 if symbol == UNKNOWN else symbol for symbol in next(targets).tolist()) for _ in several
             ),
             source_length=source.symbols,
+            source=" ".join(source.example.sources[name] for name in predictor.recipe.data.text_sources),
         )
         for source, several, prediction, symbols in zip(sources, references, predictions, written, strict=True)
     ]

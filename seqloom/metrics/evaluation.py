@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seqloom.errors import DataError, UsageError
-from seqloom.metrics import captions, edits, meteor, summaries, translation
+from seqloom.metrics import captions, edits, generation, meteor, summaries, translation
 from seqloom.metrics.captions import Captions
 from seqloom.metrics.names import ALL, HIGHER_IS_BETTER, are_classes, unknown, usual
 from seqloom.metrics.summaries import Summaries
@@ -251,6 +251,12 @@ def _measure(name: str, prepared: _Prepared, *, single_sentences: bool) -> Measu
             return summaries.rouge_n(prepared.summaries, 2)
         case "rouge_l":
             return summaries.rouge_l(prepared.summaries)
+        case "slot_error_rate":
+            return generation.slot_error_rate(prepared.items)
+        case "distinct_1" | "distinct_2":
+            return generation.distinct(prepared.items, int(name[-1]))
+        case "kept_f1":
+            return generation.kept_f1(prepared.items)
         case _:
             raise UsageError(unknown(name, ALL))
 

@@ -15,7 +15,8 @@ Table = npt.NDArray[np.float64]
 class Item:
     """One output beside what was wanted, as text and as symbols of the vocabulary.
 
-    source_length counts the symbols of the source; scores by length are grouped by it.
+    source_length counts the symbols of the source; scores by length are grouped by it. source: its text, for metrics that
+    compare with it.
     """
 
     hypothesis: str
@@ -23,6 +24,7 @@ class Item:
     hypothesis_symbols: tuple[Hashable, ...]
     references_symbols: tuple[tuple[Hashable, ...], ...]
     source_length: int
+    source: str = ""
 
 
 @dataclass(frozen=True)

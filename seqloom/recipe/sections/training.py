@@ -27,6 +27,10 @@ MetricName = Literal[
     "rouge_1",
     "rouge_2",
     "rouge_l",
+    "slot_error_rate",
+    "distinct_1",
+    "distinct_2",
+    "kept_f1",
 ]
 """Every metric that can be computed from outputs and references."""
 
