@@ -20,12 +20,13 @@ if TYPE_CHECKING:
 
     from seqloom.api import Paths, ReadText
     from seqloom.metrics import Evaluation
+    from seqloom.prediction.chat import Chat
     from seqloom.prediction.drawn import DrawnPrediction
     from seqloom.prediction.predictor import Predictor
     from seqloom.recipe import Recipe
     from seqloom.training.session import Outcome
 
-__all__ = ["__version__", "evaluate", "explain", "load", "train"]
+__all__ = ["__version__", "chat", "evaluate", "explain", "load", "train"]
 
 
 def load(*folders: "str | Path", language_model: "str | Path | None" = None, weight: float = 0.3) -> Any:
@@ -107,3 +108,13 @@ def explain(run: "str | Path | Predictor", source: Any, *, beam: int | None = No
     from seqloom.api import explain as explain_source
 
     return explain_source(run, source, beam=beam)
+
+
+def chat(run: "str | Path | Predictor", *, remembered: int | None = None) -> "Chat":
+    """A conversation with a model: `chat(run).say("Hello .").text` is its reply.
+
+    remembered: so many earlier turns, of both sides, precede what is said; by default as many as in training.
+    """
+    from seqloom.api import chat as chat_with
+
+    return chat_with(run, remembered=remembered)

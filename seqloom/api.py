@@ -9,6 +9,7 @@ from seqloom.errors import UsageError
 
 if TYPE_CHECKING:
     from seqloom.metrics import Evaluation
+    from seqloom.prediction.chat import Chat
     from seqloom.prediction.drawn import DrawnPrediction
     from seqloom.prediction.language_model import LanguageModel
     from seqloom.prediction.predictor import Predictor
@@ -133,6 +134,13 @@ def explain(run: "PathText | Predictor", source: Any, *, beam: int | None) -> "D
     if len(found) != 1:
         raise UsageError(f"explain: expected one source, found {len(found)}. Explain them one by one")
     return found[0]
+
+
+def chat(run: "PathText | Predictor", *, remembered: int | None) -> "Chat":
+    """A conversation with a model."""
+    from seqloom.prediction.chat import Chat
+
+    return Chat(_opened(run), remembered=remembered)
 
 
 def _read(run: PathText, text: Any) -> ReadText:

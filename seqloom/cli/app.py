@@ -5,6 +5,7 @@ import typer
 from seqloom.cli import (
     average,
     bench,
+    chat,
     check,
     compare,
     demo,
@@ -46,6 +47,7 @@ app.command("evaluate", cls=Command)(evaluate.evaluate)
 app.command("errors", cls=Command)(errors.errors)
 app.command("score", cls=Command)(score.score)
 app.command("sample", cls=Command)(sample.sample)
+app.command("chat", cls=Command)(chat.chat)
 app.command("explain", cls=Command)(explain.explain)
 app.command("plane", cls=Command)(plane.plane)
 app.command("report", cls=Command)(report.report)
