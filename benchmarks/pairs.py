@@ -6,23 +6,45 @@
     python benchmarks/pairs.py g2p --data DATA --runs RUNS --ensemble 5     (all twelve, their mean; five seeds vote)
     python benchmarks/pairs.py dakshina-hi --data DATA --runs RUNS          (and dakshina-ta; -initial, -every_step)
     python benchmarks/pairs.py cmudict --data DATA --runs RUNS
+    python benchmarks/pairs.py inflection-german --data DATA --runs RUNS    (and inflection-arabic, ...; inflection: all ten)
+    python benchmarks/pairs.py tweetqa --data DATA --runs RUNS              (answers in free words)
+    python benchmarks/pairs.py aeslc --data DATA --runs RUNS                (mails -> subjects; gigaword: headlines)
+    python benchmarks/pairs.py compression --data DATA --runs RUNS          (tags; compression-words: as generation)
+    python benchmarks/pairs.py sgd-acts --data DATA --runs RUNS             (and sgd-replies, dailydialog; -alone: no context)
+    python benchmarks/pairs.py tanaka-en-ja --data DATA --runs RUNS         (and tanaka-ja-en; -monotonic)
 
-DATA holds the folders multi30k, sigmorphon2020_g2p, dakshina, cmudict. A run that was interrupted goes on, a finished one is
-picked up. With --split validation, nothing of the test part is looked at: the way to choose between recipes (--set, --recipe).
+DATA holds the folders multi30k, sigmorphon2020_g2p, dakshina, cmudict and so on. A run that was interrupted goes on, a finished
+one is picked up. With --split validation, nothing of the test part is looked at: so one chooses between recipes (--set).
 """
 
 import argparse
 import json
+import math
 import statistics
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from rapidfuzz.distance import Levenshtein
 from runs import Found, report, trained
+from texts import (
+    INFLECTED,
+    Items,
+    accuracy,
+    aeslc,
+    all_languages,
+    compression,
+    daily,
+    measured_by,
+    packed,
+    sgd,
+    tagged_measures,
+    tweetqa,
+)
 
 from seqloom.cli.recipes import find_recipe
+from seqloom.data.examples import Example
 from seqloom.data.preparing.corpus import Corpus
 from seqloom.data.preparing.splitting import SplitName
 from seqloom.prediction.predictor import Predictor
@@ -36,21 +58,14 @@ Texts = Sequence[str]
 
 
 @dataclass(frozen=True)
-class Items:
-    """What was read, what was wanted and what was written, line by line."""
-
-    sources: Texts
-    targets: Texts
-    outputs: Texts
-
-
-@dataclass(frozen=True)
 class Task:
     """A data set: the packaged recipe for it, where its files are and what else it sets, and how the field measures it."""
 
     recipe: str
     settings: Callable[[Path], list[str]]
     measure: Callable[[Items], dict[str, float]]
+    perplexity: bool = False
+    """Whether what is wanted is also scored: of many right outputs, the one at hand is seldom written."""
 
 
 # --- measures --------------------------------------------------------------------------------------------------------
@@ -70,6 +85,14 @@ def translation_measures(items: Items, language: str) -> dict[str, float]:
     cased = sacrebleu.corpus_bleu(list(items.outputs), [list(items.targets)])
     chrf = sacrebleu.corpus_chrf(list(items.outputs), [list(items.targets)])
     return {"tokenised lower-case BLEU": plain.score, "sacreBLEU": cased.score, "chrF": chrf.score}
+
+
+def token_bleu(items: Items) -> dict[str, float]:
+    """BLEU on the tokens that are given."""
+    import sacrebleu
+
+    found = sacrebleu.corpus_bleu(list(items.outputs), [list(items.targets)], tokenize="none", force=True)
+    return {"tokenised BLEU": found.score}
 
 
 def line_measures(items: Items, split: Callable[[str], Sequence[str]]) -> dict[str, float]:
@@ -125,25 +148,34 @@ def multi30k(language: str) -> Task:
     return Task("translation", settings, lambda items: translation_measures(items, language))
 
 
-def _files(folder: str, pattern: str, parts: Mapping[str, str]) -> Callable[[Path], list[str]]:
-    return lambda data: [f"data.{part}={data / folder / pattern.format(file)}" for part, file in parts.items()]
-
-
-DEV = {"train": "train", "validation": "dev", "test": "test"}
-
-
 def g2p(language: str) -> Task:
     """Words of a language and their phonemes."""
-    return Task("pronunciation", _files("sigmorphon2020_g2p", f"{language}_{{}}.tsv.gz", DEV), pronunciation_measures)
+    return Task("pronunciation", packed("sigmorphon2020_g2p", f"{language}_{{}}.tsv.gz"), pronunciation_measures)
 
 
 def dakshina(language: str, bridge: str | None = None) -> Task:
     """Latin letters into native script. The third column says how many people wrote it so."""
-    files = _files("dakshina", f"{language}.{{}}.tsv.gz", DEV)
+    files = packed("dakshina", f"{language}.{{}}.tsv.gz")
     columns = ["data.columns={source: 2, target: 1, weight: 3}"]
     other = [] if bridge is None else [f"model.bridge={{kind: {bridge}}}"]
     return Task("transliteration", lambda data: [*files(data), *columns, *other], transliteration_measures)
 
+
+def inflection(language: str) -> Task:
+    """Words, tags and forms of a language."""
+    return Task("inflection", packed("sigmorphon2016_inflection", f"{language}.{{}}.tsv.gz"), accuracy)
+
+
+def tanaka(source: int, *further: str) -> Task:
+    """Between English (column 1) and Japanese (column 2), in words between spaces, as the data set has them."""
+    columns = f"data.columns={{source: {source}, target: {3 - source}}}"
+    symbols = [f"data.vocabularies.{side}={{kind: symbols, minimum_count: 2}}" for side in ("source", "target")]
+    return Task("translation", packed("tanaka_eng_jpn", "{}.tsv.gz", columns, *symbols, *further), token_bleu)
+
+
+MONOTONIC = "model.bridge.attention={kind: local, centre: monotonic, window: 5}"
+REPLIES = measured_by("bleu", "distinct_1", "distinct_2")
+ALONE = "data.columns.preceding=[]"
 
 TASKS: dict[str, Task] = {
     "multi30k-en-de": multi30k("de"),
@@ -151,8 +183,32 @@ TASKS: dict[str, Task] = {
     **{f"g2p-{language}": g2p(language) for language in LANGUAGES},
     **{f"dakshina-{language}": dakshina(language) for language in ("hi", "ta")},
     **{f"dakshina-{one}-{bridge}": dakshina(one, bridge) for one in ("hi", "ta") for bridge in ("initial", "every_step")},
-    "cmudict": Task("pronunciation", _files("cmudict", "{}.tsv.gz", DEV), dictionary_measures),
+    "cmudict": Task("pronunciation", packed("cmudict", "{}.tsv.gz"), dictionary_measures),
+    **{f"inflection-{language}": inflection(language) for language in INFLECTED},
+    "inflection-all": Task(
+        "inflection", lambda data: [*all_languages(data), "data.columns.features=[4, 2]", "training.epochs=3"], accuracy
+    ),
+    "tweetqa": Task("answers", tweetqa, measured_by("bleu_1", "meteor", "rouge_l")),
+    "aeslc": Task("summaries", aeslc, measured_by("rouge_1", "rouge_2", "rouge_l")),
+    "gigaword": Task(
+        "summaries",
+        packed("gigaword_sample", "{}.tsv.gz", validation="valid"),
+        measured_by("rouge_1", "rouge_2", "rouge_l"),
+    ),
+    "compression": Task("compression", compression, tagged_measures),
+    "compression-words": Task("summaries", packed("sentence_compression", "{}.tsv.gz"), measured_by("kept_f1", "exact_match")),
+    "sgd-acts": Task("acts", lambda data: sgd(data, 6, 7), measured_by("bleu", "slot_error_rate")),
+    "sgd-replies": Task("dialogue", lambda data: sgd(data, 4, 5, 7), REPLIES, perplexity=True),
+    "sgd-replies-alone": Task("dialogue", lambda data: [*sgd(data, 4, 5, 7), ALONE], REPLIES, perplexity=True),
+    "dailydialog": Task("dialogue", daily, REPLIES, perplexity=True),
+    "dailydialog-alone": Task("dialogue", lambda data: [*daily(data), ALONE], REPLIES, perplexity=True),
+    "tanaka-en-ja": tanaka(1),
+    "tanaka-ja-en": tanaka(2),
+    "tanaka-en-ja-monotonic": tanaka(1, MONOTONIC),
+    "tanaka-ja-en-monotonic": tanaka(2, MONOTONIC),
 }
+GROUPS = {"g2p": LANGUAGES, "inflection": INFLECTED}
+"""Data sets of several languages, of which the mean is of interest."""
 
 
 # --- rows ------------------------------------------------------------------------------------------------------------
@@ -190,7 +246,15 @@ def measured(name: str, runs: Sequence[Path], split: SplitName) -> Found:
     examples = list(Corpus(opened.recipe.data, opened.recipe.seed).examples(split))
     outputs = [prediction.text for prediction in predictor.predict(examples)]
     items = Items([example.sources["source"] for example in examples], [example.target or "" for example in examples], outputs)
-    return {"count": len(items.outputs), "split": split, **TASKS[name].measure(items)}
+    task = TASKS[name]
+    surprise = {"perplexity": perplexity(predictor, examples)} if task.perplexity else {}
+    return {"count": len(items.outputs), "split": split, **surprise, **task.measure(items)}
+
+
+def perplexity(predictor: Predictor, examples: Sequence[Example]) -> float:
+    """Of the wanted symbols, `end` included."""
+    scored = predictor.score(examples)
+    return math.exp(-sum(one.log_prob for one in scored) / sum(len(one.log_probs) for one in scored))
 
 
 def row(name: str, wanted: Wanted) -> Found:
@@ -221,9 +285,9 @@ def mean(found: Iterable[Found]) -> Found:
 
 
 def main() -> None:
-    """Print a row, or those of all twelve languages and their mean."""
+    """Print a row, or those of all languages and their mean."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("name", choices=[*TASKS, "g2p"])
+    parser.add_argument("name", choices=[*TASKS, *GROUPS])
     parser.add_argument("--data", type=Path, required=True, help="the folder with the data sets")
     parser.add_argument("--runs", type=Path, required=True, help="where run folders are kept")
     parser.add_argument("--threads", type=int, default=choose_threads(None))
@@ -233,7 +297,7 @@ def main() -> None:
     parser.add_argument("--ensemble", type=int, default=1, metavar="N", help="so many models, of seeds 1 to N, vote")
     given = parser.parse_args()
     wanted = Wanted(given.data, given.runs, given.threads, given.split, given.recipe, given.set, given.ensemble)
-    names = [f"g2p-{language}" for language in LANGUAGES] if given.name == "g2p" else [given.name]
+    names = [f"{given.name}-{language}" for language in GROUPS[given.name]] if given.name in GROUPS else [given.name]
     rows = [row(name, wanted) for name in names]
     if len(rows) > 1:
         print(json.dumps({"name": given.name, "mean": mean(rows)}))
