@@ -43,7 +43,7 @@ ColumnsOption = Annotated[
         "--columns",
         metavar="PART=COLUMN,...",
         help="Which column is what, e.g. source=2,target=1: by number (from 1) or header name. "
-        "Parts: source (or the names of the sources), target, weight, features (joined by +).",
+        "Parts: source (or the names of the sources), target, weight, features and preceding (several joined by +).",
     ),
 ]
 FormatOption = Annotated[
@@ -221,21 +221,22 @@ def recognised(files: "Files", columns: str | None, images: str | None, format: 
 
 def parse_columns(text: str) -> "Columns":
     """`source=2,target=1,features=3+4` as a section."""
-    from seqloom.recipe.sections import Columns
+    from seqloom.recipe.sections.columns import PARTS
 
-    return _checked_columns(_column_parts(text, tuple(Columns.model_fields)), text)
+    return _checked_columns(_column_parts(text, PARTS), text)
 
 
 def with_columns(data: "Data", text: str | None) -> "Data":
     """A recipe's data section with the columns that a command line names, those of its sources by their names."""
-    from seqloom.recipe.sections import Columns, Named
-    from seqloom.recipe.sections.data import is_lone
+    from seqloom.recipe.sections import Named
+    from seqloom.recipe.sections.columns import PARTS, is_lone
 
     if text is None:
         return data
     if is_lone(data.sources):
-        return data.model_copy(update={"columns": parse_columns(text)})
-    others = [name for name in Columns.model_fields if name != "source"]
+        told = parse_columns(text).model_copy(update={"separator": data.columns.separator})
+        return data.model_copy(update={"columns": told})
+    others = [name for name in PARTS if name != "source"]
     parts = _column_parts(text, (*data.sources, *others))
     columns = _checked_columns({**data.columns.model_dump(), **{name: parts[name] for name in others if name in parts}}, text)
     named = {name: parts.get(name, source.column) for name, source in data.sources.items()}
@@ -253,7 +254,7 @@ def _column_parts(text: str, known: Sequence[str] | None) -> dict[str, Any]:
             such = f"{known[0]}=2,target=1 with names out of {', '.join(known)}" if known else "source=2,target=1"
             raise UsageError(f"--columns: expected NAME=COLUMN pairs such as {such}; got {part!r}")
         values[name.strip()] = (
-            _column(value.strip()) if name.strip() != "features" else [_column(one) for one in value.split("+")]
+            [_column(one) for one in value.split("+")] if name.strip() in ("features", "preceding") else _column(value.strip())
         )
     if 0 in values.values():
         raise UsageError(f"--columns: {text!r} does not name columns: numbers count from 1")

@@ -69,7 +69,7 @@ def with_text(
 def _placed(data: "Data", train: "Files", columns: str | None, images: str | None) -> "Data":
     """The data section with the columns, and the place of images, that fit these files."""
     from seqloom.recipe.sections import FileSource, Named
-    from seqloom.recipe.sections.data import is_lone
+    from seqloom.recipe.sections.columns import is_lone
 
     if not data.file_sources and images is not None:
         raise UsageError(

@@ -61,7 +61,8 @@ def plane(
     blank = next((one for one in examples if not one.sources[drawn_source].strip()), None)
     if blank is not None:
         raise DataError(f"{blank.origin}: expected a text to encode, found none. Remove the line")
-    given = [replace(one, features=(*one.features, *(feature or ()))) for one in examples]
+    features = [piece for one in feature or () for piece in placed.form.features_of(one)]
+    given = [replace(one, features=(*one.features, *features)) for one in examples]
     encodings = predictor.encode(given).get(drawn_source)
     if encodings is None:
         raise DataError(f"{file}: holds no texts. Give a file with some")

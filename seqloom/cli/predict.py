@@ -170,7 +170,7 @@ def predict(
         },
     )
     data, given = predictor.recipe.data, rest or ["-"]
-    examples = _with_features(_asked_for(data, given, columns, format), feature)
+    examples = _with_features(_asked_for(data, given, columns, format), data, feature)
     waited_for = given == ["-"] and sys.stdin.isatty()  # a person waits for each answer
     beside = columns is None and _first_line_tells(data, given, format)
     with progress_bar("predicting", None) as advance:
@@ -209,10 +209,11 @@ def _asked_for(data: "Data", given: list[str], columns: str | None, format: str 
     return texts if texts is not None else _examples(data, given, columns, format)
 
 
-def _with_features(examples: "Iterator[Example]", features: list[str] | None) -> "Iterator[Example]":
+def _with_features(examples: "Iterator[Example]", data: "Data", given: list[str] | None) -> "Iterator[Example]":
     """Add features given on the command line to every example."""
     from dataclasses import replace
 
+    features = [feature for one in given or () for feature in data.form.features_of(one)]
     for example in examples:
         yield replace(example, features=(*example.features, *features)) if features else example
 

@@ -1,4 +1,4 @@
-"""Symbols of inputs that a model does not know: how many there were, said once at the end."""
+"""Symbols of inputs that a model does not know, or does not read: how many there were, said once at the end."""
 
 from collections import Counter
 from typing import TYPE_CHECKING, Any
@@ -18,15 +18,23 @@ class UnknownSymbols:
         self._pieces: Counter[str] = Counter()
         self._inputs = 0
         self._affected = 0
+        self._cut = 0
 
     def see(self, prediction: "Prediction") -> None:
         """Count those of one input."""
         self._inputs += 1
         self._affected += bool(prediction.unknown)
         self._pieces.update(prediction.unknown)
+        self._cut += bool(prediction.unread)
 
     def say(self) -> None:
         """Say it on standard error, if there were any."""
+        if self._cut:
+            typer.echo(
+                f"seqloom: of {self._cut:,} of {self._inputs:,} inputs only the beginning was read: they are longer than the "
+                "`first` symbols that the recipe's data.sources says",
+                err=True,
+            )
         if not self._pieces:
             return
         shown = ", ".join(f"{piece!r} ({count:,})" for piece, count in self._pieces.most_common(_SHOWN))
@@ -42,4 +50,5 @@ class UnknownSymbols:
 
     def as_json(self) -> dict[str, Any]:
         """How many there were, as JSON-ready data; nothing if there were none."""
-        return {"unknown": {"symbols": self._pieces.total(), "inputs": self._affected}} if self._pieces else {}
+        unknown = {"unknown": {"symbols": self._pieces.total(), "inputs": self._affected}} if self._pieces else {}
+        return {**unknown, **({"cut": self._cut} if self._cut else {})}

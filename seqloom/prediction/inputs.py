@@ -46,6 +46,8 @@ class ReadExample:
     length: int
     copies: Mapping[int, str] = field(default_factory=dict)
     unknown: tuple[str, ...] = ()
+    unread: int = 0
+    """So many symbols at the ends of sources are not read, as the recipe says."""
 
     @property
     def symbols(self) -> int:
@@ -72,6 +74,7 @@ class Reader:
     ) -> None:
         self.limit = limit or Limit(data.longest_input)
         self.sources: Mapping[str, AnySource] = data.sources
+        self._data = data
         self._texts = data.text_sources
         self._vocabularies = vocabularies
         self._layouts = layouts
@@ -128,13 +131,18 @@ class Reader:
                 raise UsageError(f"input {origin.line}: expected a text or a mapping of sources, found {_described(given)}")
 
     def _of_mapping(self, given: Mapping[str, Any], origin: Origin) -> Example:
-        if set(given) - {"features"} != set(self.sources):
+        further = {"features", "preceding"}
+        if set(given) - further != set(self.sources):
             expected = ", ".join(f"`{name}`" for name in self.sources)
-            raise UsageError(f"input {origin.line}: expected the keys {expected} and perhaps `features`, found {sorted(given)}")
+            raise UsageError(
+                f"input {origin.line}: expected the keys {expected}, perhaps `features` or `preceding`, found {sorted(given)}"
+            )
         if nothing := [name for name in self.sources if given[name] is None]:
             raise UsageError(f"input {origin.line}: expected a text for {nothing[0]}, found None")
         sources = {name: as_text(given[name]) or str(given[name]) for name in self.sources}
-        return Example(sources, None, origin, features=_features(given.get("features", ())))
+        sources = self._data.form.preceded(sources, _listed(given.get("preceding", ()), "preceding"))
+        features = [one for text in _listed(given.get("features", ()), "features") for one in self._data.form.features_of(text)]
+        return Example(sources, None, origin, features=tuple(features))
 
     def read(self, example: Example) -> ReadExample:
         """An example as models read it. Files are found and not opened."""
@@ -152,11 +160,12 @@ class Reader:
         unknown = tuple(piece for name in self._texts for piece in encoded[name].unknown_in(example.sources[name]))
         files = any(one.media is not None for one in sources.values())
         length = max(_LENGTH_OF_A_FILE if files else 0, *(len(one.ids) for one in encoded.values()), 0)
-        return ReadExample(example, sources, blank, length, copies, unknown)
+        unread = sum(one.unread for one in sources.values())
+        return ReadExample(example, sources, blank, length, copies, unknown, unread)
 
     def fits(self, example: Example) -> bool:
         """Whether the texts of an example are short enough to be read."""
-        texts = {name: example.sources[name] for name in self._texts}
+        texts = {name: example.sources[name] for name in self._texts if self._data.first_of(name) is None}
         try:
             for name, text in [*texts.items(), *((TARGET, text) for text in example.targets)]:
                 self.limit.require(self._vocabularies[name], text, example.origin)
@@ -214,9 +223,10 @@ def _described(value: object) -> str:
     return f"{abbreviated(value)} ({type(value).__name__})"
 
 
-def _features(value: object) -> tuple[str, ...]:
+def _listed(value: object, name: str) -> list[str]:
+    """One text or several."""
     if isinstance(value, str):
-        return (value,)
+        return [value]
     if isinstance(value, Sequence):
-        return tuple(map(str, value))
-    raise UsageError(f"features: expected a text or a list of texts, found {value!r}")
+        return list(map(str, value))
+    raise UsageError(f"{name}: expected a text or a list of texts, found {value!r}")

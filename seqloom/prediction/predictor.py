@@ -300,6 +300,7 @@ class Predictor:
             self.fusion_weight,
             read.unknown,
             example.target,
+            read.unread,
             renderers=self.reader.renderers(read),
         )
 

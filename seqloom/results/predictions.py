@@ -100,6 +100,7 @@ class Prediction:
 
     fusion_weight: how much a language model counted in the scores; None if there was none. unknown: the pieces of the sources
     that the model does not know, and reads as one symbol, whatever they are. target: what should be written, if that is given.
+    unread: so many symbols at the ends of long sources were not read, as the recipe says.
     """
 
     sources: Mapping[str, str]
@@ -109,6 +110,7 @@ class Prediction:
     fusion_weight: float | None = None
     unknown: tuple[str, ...] = ()
     target: str | None = None
+    unread: int = 0
 
     def __repr__(self) -> str:
         sources = " | ".join(map(repr, self.sources.values()))
@@ -159,6 +161,7 @@ class Prediction:
             **({} if self.target is None else {"target": self.target}),
             "features": list(self.features),
             **({"unknown": list(self.unknown)} if self.unknown else {}),
+            **({"unread": self.unread} if self.unread else {}),
             **fusion,
             **self.best.as_json(),
             "alternatives": [one.as_json() for one in self.alternatives],

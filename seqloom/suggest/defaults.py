@@ -10,7 +10,7 @@ from seqloom.data.reading.formats import read_examples, read_text
 from seqloom.errors import DataError
 from seqloom.recipe import Recipe, parse_recipe, recipe_from, to_yaml
 from seqloom.recipe.sections import TARGET, Aligned, Files, TextEncoder, Vocabulary
-from seqloom.recipe.sections.data import is_lone
+from seqloom.recipe.sections.columns import is_lone
 from seqloom.recipe.shipped import shipped_recipe
 from seqloom.suggest.recognition import Recognised, recognise, spread_over
 
@@ -34,7 +34,11 @@ _HELD_OUT = (20, 5_000)
 
 Kind = Literal["symbols", "characters", "bpe"]
 BASES: dict[Kind, str] = {"symbols": "pronunciation", "characters": "transliteration", "bpe": "translation"}
-"""The shipped recipe for what is to be written."""
+"""The shipped recipe for what is to be written, unless the table is plainly one of ..."""
+INFLECTION = "inflection"
+"""... words, tags and forms, or of ..."""
+SUMMARIES, _LONG_TEXT, _SHORTER, _SUMMARY_WORDS = "summaries", 25, 2.5, 2
+"""... texts of so many words, on average, and of targets that are so many times shorter, and longer than a word or two."""
 METRICS: dict[Kind, str] = {"symbols": "symbol_error_rate", "characters": "cer", "bpe": "chrf"}
 """What models are judged by that write symbols of a kind."""
 
@@ -87,7 +91,7 @@ def recipe_for(
     sources = {name: statistics_of(table.texts(name)) for name in table.sources}
     target = statistics_of(table.texts(TARGET))
     first = next(iter(sources.values()))
-    base = shipped_recipe(BASES[first.kind if table.classes else target.kind])
+    base = shipped_recipe(_application(table, first, target) or BASES[first.kind if table.classes else target.kind])
     share = held_out_share(table.count)
     data = {
         "train": train if isinstance(train, Aligned) else list([train] if isinstance(train, str) else train),
@@ -103,6 +107,15 @@ def recipe_for(
     training = _training(base, table, length, METRICS[target.kind] if narrowed else None)
     body = {"data": data, "model": model, "training": training, "search": base.search.model_dump()}
     return finished(body, validation, test, overrides)
+
+
+def _application(table: Recognised, source: TextStatistics, target: TextStatistics) -> str | None:
+    """The shipped recipe of what the table is plainly about; None where its symbols decide."""
+    if table.columns.separator is not None and target.kind == "characters":
+        return INFLECTION
+    if table.classes or not is_lone(table.sources) or source.kind != "bpe" or target.words < _SUMMARY_WORDS:
+        return None
+    return SUMMARIES if source.words >= _LONG_TEXT and source.words >= _SHORTER * target.words else None
 
 
 def _longest(base: Recipe, sides: Sequence[TextStatistics]) -> dict[str, Any]:
@@ -179,7 +192,9 @@ def _symbols(table: Recognised, base: Recipe, sides: Mapping[str, TextStatistics
     written = {"kind": "whole"} if table.classes else _vocabulary(target, table.count, usual.target)
     if is_lone(table.sources):
         (vocabulary,) = read.values()
-        return {"vocabularies": {"source": vocabulary, "target": written}}
+        sources = {name: source.model_dump(exclude={"column"}) for name, source in base.data.sources.items()}
+        shared = usual.shared and not table.classes
+        return {"sources": sources, "vocabularies": {"source": vocabulary, "target": written, "shared": shared}}
     sources = {name: {"column": source.column, "vocabulary": read[name]} for name, source in table.sources.items()}
     return {"sources": sources, "vocabularies": {"target": written}}
 
@@ -270,6 +285,8 @@ def statistics_of(texts: Sequence[str]) -> TextStatistics:
 def _vocabulary(side: TextStatistics, pairs: int, usual: Vocabulary) -> dict[str, Any]:
     """The recipe's vocabulary if it is of the kind that a side needs; fewer parts of words for small data."""
     kind = side.kind
+    if usual.kind == "words" and kind == "bpe":  # a recipe that copies copies whole words
+        return usual.model_dump()
     body: dict[str, Any] = usual.model_dump() if usual.kind == kind else {"kind": kind}
     return {**body, "size": max(500, min(8000, pairs // 4))} if kind == "bpe" else body
 

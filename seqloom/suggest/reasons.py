@@ -2,7 +2,7 @@
 
 from seqloom.recipe import Recipe
 from seqloom.recipe.sections import TARGET, Vocabulary
-from seqloom.suggest.defaults import BASES
+from seqloom.suggest.defaults import BASES, INFLECTION, SUMMARIES
 
 _SYMBOLS = {
     "characters": "characters, as texts of a few words are written letter by letter",
@@ -36,6 +36,10 @@ def _base(recipe: Recipe) -> str:
     vocabularies = recipe.data.vocabularies
     if recipe.is_language_model:
         return "text"
+    if recipe.data.columns.separator is not None:
+        return INFLECTION
+    if recipe.copies:
+        return SUMMARIES
     kind = vocabularies.target.kind
     if kind == "whole":
         kind = recipe.data.vocabulary_of(next(iter(recipe.data.text_sources))).kind

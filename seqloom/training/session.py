@@ -378,6 +378,8 @@ def _greeting(recipe: Recipe, prepared: Prepared, model: EncoderDecoder, precisi
     counts = ", ".join(f"{len(split):,} {name}" for name, split in prepared.splits.items())
     dropped = sum(split.dropped for split in prepared.splits.values())
     too_long = f" ({dropped:,} longer than {recipe.data.maximum_length} symbols left out)" if dropped else ""
+    cut = sum(split.cut for split in prepared.splits.values())
+    too_long += f" (of {cut:,} only the first symbols are read, as data.sources says)" if cut else ""
     sizes = ", ".join(f"{vocabulary.size:,} {name}" for name, vocabulary in prepared.vocabularies.items())
     words = dict(jars(recipe))
     return (

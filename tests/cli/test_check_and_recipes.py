@@ -68,7 +68,7 @@ def test_a_copied_recipe_is_valid_and_never_overwrites(seqloom: Seqloom, here: P
 def test_the_list_and_the_jars_are_there_as_json_too(seqloom: Seqloom) -> None:
     [rows] = seqloom("recipes", "ls", "--json").objects
     assert [row["name"] for row in rows] == list(shipped())
-    assert seqloom("recipes", "ls").out.startswith("captions")
+    assert seqloom("recipes", "ls").out.startswith("acts")
     body = json.loads(seqloom("recipes", "show", "dates", "--json").out)
     assert list(body["jars"]) == ["task", "data", "model", "loss", "learning algorithm", "evaluation"]
     assert body["recipe"]["data"]["builtin"] == "dates"

@@ -125,3 +125,20 @@ def test_two_texts_have_two_encoders(tmp_path: Path) -> None:
     assert [(name, source.column) for name, source in recipe.data.sources.items()] == [("left", 2), ("right", 3)]
     assert list(recipe.model.encoders or {}) == ["left", "right"]
     assert recipe.data.columns.target == 1
+
+
+def test_words_tags_and_forms_get_the_recipe_of_inflection(tmp_path: Path) -> None:
+    tags = ["V;PST;1", "V;PRS;1", "V;PST;2", "N;SG"]
+    recipe = _recipe(tmp_path, [f"{word}\t{tags[number % 4]}\t{word}ed" for number, word in enumerate(_words(200))])
+    assert (recipe.data.columns.features, recipe.data.columns.separator, recipe.copies) == ((2,), ";", True)
+    assert "the recipe inflection" in reasons(recipe)
+
+
+def test_long_texts_with_short_targets_get_the_recipe_of_summaries(tmp_path: Path) -> None:
+    sentences = _sentences(400)
+    recipe = _recipe(
+        tmp_path, [" ".join(sentences[number : number + 6]) + "\t" + sentences[number][:30] for number in range(300)]
+    )
+    assert recipe.data.sources["source"].model_dump()["first"] == 400
+    assert (recipe.data.vocabularies.shared, recipe.training.validation.metric) == (True, "rouge_1")
+    assert "the recipe summaries" in reasons(recipe)

@@ -136,7 +136,7 @@ def test_an_unknown_feature_is_told_the_known_ones(predictor: Predictor) -> None
 
 @pytest.mark.parametrize("wrong", [{"src": "abc"}, {"source": "abc", "feature": "loud"}, {}])
 def test_wrong_keys_are_named(predictor: Predictor, wrong: dict[str, str]) -> None:
-    with pytest.raises(UsageError, match=r"input 2: expected the keys `source` and perhaps `features`, found \["):
+    with pytest.raises(UsageError, match=r"input 2: expected the keys `source`, perhaps `features` or `preceding`, found \["):
         predictor.predict(["abc", wrong])
 
 

@@ -89,3 +89,14 @@ def test_what_cannot_go_with_copying_is_refused(tiny_language_run: Path) -> None
         Predictor([opened(0.0), opened(0.0, copy=False)])
     with pytest.raises(UsageError, match="symbols that a language model does not know"):
         Predictor([opened(0.0)], language_model=open_model(tiny_language_run))
+
+
+def test_of_a_long_source_the_beginning_is_read_and_the_rest_said() -> None:
+    recipe = recipe_of({"copy": True})
+    first = {"source": {"kind": "text", "first": 3}}
+    cut = recipe_from({**recipe.model_dump(), "data": {**recipe.data.model_dump(), "sources": first}})
+    model = build_model(cut, {"source": VOCABULARY.size, "target": VOCABULARY.size})
+    opened_cut = OpenedModel(TorchStepper(model), {"source": VOCABULARY, "target": VOCABULARY}, cut)
+    (found,) = Predictor([opened_cut]).predict([SOURCE], search=Greedy())
+    assert found.alignment["source"].symbols == ("<begin>", "Anna", "met")
+    assert found.as_json()["unread"] == found.unread == 5

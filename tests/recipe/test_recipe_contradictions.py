@@ -203,7 +203,7 @@ VECTOR = "data: {train: a.tsv, sources: {source: {kind: vector, size: 3}}}\n"
             "kind dense reads a vector, and the source is text. Write `{kind: text}`",
         ),
         ("data: {train: a, sources: {source: {kind: vector}}}\n", "data.sources.source.size: this key is missing"),
-        (VECTOR.replace("}}}", "}}, columns: {features: [3]}}"), "`columns.features` are symbols in front of a text"),
+        (VECTOR.replace("}}}", "}}, columns: {features: [3]}}"), "`columns.features` stands in front of a text"),
         (VECTOR.replace("}}}", "}}, vocabularies: {shared: true}}"), "of one text source, and none of the sources is text"),
         (VECTOR.replace("}}}", "}}, text: lines}"), "here there is text alone. Remove `sources`"),
         (

@@ -212,3 +212,39 @@ def test_aligned_files_and_pipes_are_taken_as_they_are(tmp_path: Path) -> None:
 )
 def test_names_of_columns_say_what_they_are(heading: str, role: str | None) -> None:
     assert role_of(heading) == role
+
+
+TAGS = ["V;IND;PRS", "V;IND;PST", "V;SBJV;PRS", "N;SG", "N;PL"]
+
+
+@pytest.mark.parametrize(
+    ("order", "header", "taken"),
+    [
+        ((0, 2, 1), (), (1, 3, (2,))),
+        ((0, 1, 2), (), (1, 2, (3,))),
+        ((1, 0, 2), ("form", "lemma", "tags"), ("lemma", "form", ("tags",))),
+    ],
+)
+def test_tags_beside_words_and_forms_are_features(
+    tmp_path: Path, order: tuple[int, ...], header: tuple[str, ...], taken: tuple[object, ...]
+) -> None:
+    rows = [[row[place] for place in order] for row in columns(WORDS * 3, [f"{word}s" for word in WORDS * 3], TAGS * 8)]
+    found = recognise(table(tmp_path, rows, *header))
+    assert (found.columns.source, found.columns.target, found.columns.features) == taken
+    assert found.columns.separator == ";"
+    assert "words, tags and forms" in found.said
+
+
+def test_labels_of_sentences_are_no_tags_of_forms(tmp_path: Path) -> None:
+    rows = columns(SENTENCES * 3, SENTENCES, TAGS)
+    assert recognise(table(tmp_path, rows, "title", "text", "tags"), {"source": 2, "target": 1}).columns.separator is None
+    with pytest.raises(UsageError, match="which of its 3 columns"):
+        recognise(table(tmp_path, rows))
+
+
+def test_named_features_are_cut_where_they_hold_several(tmp_path: Path) -> None:
+    file = table(tmp_path, columns(WORDS * 3, WORDS, TAGS))
+    assert recognise(file, {"source": 1, "target": 2, "features": [3]}).columns.separator == ";"
+    told = recognise(file, {"source": 2, "target": 3, "preceding": [1]})
+    assert told.columns.preceding == (1,)
+    assert "preceding = column 1" in told.said

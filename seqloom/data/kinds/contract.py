@@ -44,12 +44,16 @@ class Rows:
 
 @dataclass(frozen=True)
 class ReadSource:
-    """One source of an example, read for prediction: symbols or numbers, or a file that is not opened yet."""
+    """One source of an example, read for prediction: symbols or numbers, or a file that is not opened yet.
+
+    unread: so many symbols at its end are left out.
+    """
 
     example: Example
     text: str
     encoded: "Encoded | None" = None
     media: Media | None = None
+    unread: int = 0
 
     @property
     def symbols(self) -> "Encoded":

@@ -1,5 +1,6 @@
 """Sources that are text: a vocabulary makes symbols of them."""
 
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -36,19 +37,24 @@ class TextKind(SourceKind[TextSource]):
 
     def reader(self, side: ModelSide) -> SourceReader:
         """Reads it as symbols."""
-        return _TextReader(side)
+        return _TextReader(side, self.section.first)
 
 
 class _TextReader(SourceReader):
-    def __init__(self, side: ModelSide) -> None:
+    """first: of a longer text so many symbols are read; None: all, and one that is too long is refused."""
+
+    def __init__(self, side: ModelSide, first: int | None) -> None:
         if side.vocabulary is None:
             raise TypeError("text needs a vocabulary")
         super().__init__(side)
-        self._vocabulary, self._limit = side.vocabulary, Limit(side.longest)
+        self._vocabulary, self._first = side.vocabulary, first
+        self._limit = Limit(side.longest if first is None else sys.maxsize)
 
     def read(self, example: Example, text: str, *, blank: bool) -> ReadSource:  # noqa: ARG002 (no text is a text, too)
-        encoded = self._limit.encoded(self._vocabulary, text, example.features if self._side.features else ())
-        return ReadSource(example, text, self._vocabulary.told_apart(encoded, text) if self._side.tell_apart else encoded)
+        whole = self._limit.encoded(self._vocabulary, text, example.features if self._side.features else ())
+        encoded = whole.cut(self._first)
+        told = self._vocabulary.told_apart(encoded, text) if self._side.tell_apart else encoded
+        return ReadSource(example, text, told, unread=len(whole.ids) - len(encoded.ids))
 
     def alignment(self, source: ReadSource, weights: FloatArray) -> Alignment:
         """What the vocabulary does not have is shown as it stands in the text: every `<unknown>` looks alike."""

@@ -38,10 +38,14 @@ def write_splits(
             for name in sources:  # features stand before the first text
                 known = _known_features(chunk, vocabularies[name]) if name == sources[0] else [()] * len(chunk.weights)
                 sides[name] = vocabularies[name].framed(sides[name], known)
+                if (first := corpus.data.first_of(name)) is not None:
+                    writers[chunk.split].cut += int((sides[name].lengths > first).sum())
+                    sides[name] = sides[name].cut(first)
             if running:
                 sides[TARGET] = _with_ends(sides[TARGET])
             if tell_apart:
-                sides |= _told_apart(chunk, sides, encoders, vocabularies[sources[0]], sources[0])
+                first = corpus.data.first_of(sources[0])
+                sides |= _told_apart(chunk, sides, encoders, vocabularies[sources[0]], sources[0], first)
             writers[chunk.split].write(chunk, sides)
             progress(f"encoding the {chunk.split} data", writers[chunk.split].done)
         return {split: writer.finish() for split, writer in writers.items()}
@@ -54,9 +58,17 @@ def _with_ends(lines: Sequences) -> Sequences:
 
 
 def _told_apart(
-    chunk: SpooledChunk, sides: Mapping[str, Sequences], encoders: Mapping[str, AnyEncoder], vocabulary: Vocabulary, source: str
+    chunk: SpooledChunk,
+    sides: Mapping[str, Sequences],
+    encoders: Mapping[str, AnyEncoder],
+    vocabulary: Vocabulary,
+    source: str,
+    first: int | None,
 ) -> dict[str, Sequences]:
-    """The source and the target of a chunk, unknown symbols with the ids that prediction gives them, too."""
+    """The source and the target of a chunk, unknown symbols with the ids that prediction gives them, too.
+
+    first: so many symbols of the source are read.
+    """
     written, read = sides[TARGET], sides[source]
     read_ends, written_ends = np.cumsum(read.lengths), np.cumsum(written.lengths)
     chosen = np.unique(np.searchsorted(read_ends, np.flatnonzero(read.ids == UNKNOWN), side="right")).tolist()
@@ -68,7 +80,7 @@ def _told_apart(
             raise TypeError(encoder)  # only text is copied
         texts.append(encoder.texts(chunk.sides[name], chosen))
     for one, text, target in zip(chosen, *texts, strict=True):
-        told = vocabulary.told_apart(vocabulary.encode_source(text, features[one]), text)
+        told = vocabulary.told_apart(vocabulary.encode_source(text, features[one]).cut(first), text)
         read_ids[read_ends[one] - read.lengths[one] : read_ends[one]] = told.ids
         copied = vocabulary.encode_copying(target, told.copies)
         written_ids[written_ends[one] - written.lengths[one] : written_ends[one]] = copied

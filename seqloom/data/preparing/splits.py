@@ -32,6 +32,8 @@ class PreparedSplit:
     places: IntArray  # [N, 2]: file number, line
     files: Sequence[str]
     dropped: int
+    cut: int = 0
+    """Of so many sources only the beginning is read."""
     media: Mapping[str, MediaSide] = field(default_factory=dict)
 
     def __len__(self) -> int:
@@ -125,6 +127,7 @@ class SplitWriter:
         self._weights = [np.zeros(0, dtype=np.float32)]
         self._places = [np.zeros((0, 2), dtype=np.int64)]
         self._dropped = 0
+        self.cut = 0
         self.done = 0
 
     def write(self, chunk: SpooledChunk, sides: Mapping[str, Sequences]) -> None:
@@ -150,7 +153,8 @@ class SplitWriter:
         names = list(self._files)
         kinds = {name: str(side.kind) for name, side in self._sides.items()}
         widths = {name: side.width for name, side in self._sides.items() if side.width is not None}
-        return {"files": [names[file] for file in used], "dropped": self._dropped, "kinds": kinds, "widths": widths}
+        counts = {"dropped": self._dropped, "cut": self.cut}
+        return {"files": [names[file] for file in used], **counts, "kinds": kinds, "widths": widths}
 
     def close(self) -> None:
         """Close all files."""
@@ -180,7 +184,7 @@ def open_split(folder: Path, facts: Mapping[str, object]) -> PreparedSplit:
     if {len(weights), len(places), *(len(offsets) - 1 for _, offsets in sides.values())} != {len(weights)}:
         raise ValueError("its files do not hold equally many examples")
     files = facts["files"]
-    dropped = facts["dropped"]
-    if not isinstance(files, list) or not isinstance(dropped, int):
+    dropped, cut = facts["dropped"], facts.get("cut", 0)
+    if not isinstance(files, list) or not isinstance(dropped, int) or not isinstance(cut, int):
         raise ValueError("facts")
-    return PreparedSplit(sides, weights, places, files, dropped)
+    return PreparedSplit(sides, weights, places, files, dropped, cut)

@@ -138,6 +138,7 @@ def _places(file: str, rows: Iterator[Row], form: Form) -> ColumnPlaces:
             target=form.target if form.target in header or isinstance(form.target, int) else absent,
             weight=None,
             features=tuple(name for name in form.features if isinstance(name, int) or name in header),
+            preceding=tuple(name for name in form.preceding if isinstance(name, int) or name in header),
         )
         try:
             return ColumnPlaces.named(wanted, header)
@@ -147,4 +148,4 @@ def _places(file: str, rows: Iterator[Row], form: Form) -> ColumnPlaces:
                 f"{Origin(file, number)}: expected a header line with one column named {missing}, found {found}. "
                 "Add the header, or number the columns from 1."
             ) from None
-    return ColumnPlaces({name: number for number, name in enumerate(form.sources)}, len(form.sources), None, ())
+    return ColumnPlaces({name: number for number, name in enumerate(form.sources)}, len(form.sources), None, (), (), form)

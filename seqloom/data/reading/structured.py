@@ -32,20 +32,24 @@ _JSON_NAMES = {type(None): "null", bool: "a truth value", int: "a number", float
 
 @dataclass(frozen=True, slots=True)
 class RecordKeys:
-    """Under which keys a record holds the parts of an example. sources: by name; numbers: what may be a list of them."""
+    """Under which keys a record holds the parts of an example. sources: by name; numbers: what may be a list of them.
+
+    form: what was asked for, which says how features are told apart, and whether a target may be empty.
+    """
 
     sources: Mapping[str, str]
     target: str
     weight: str | None
     features: tuple[str, ...]
-    numbers: Collection[str] = ()
-    empty_targets: bool = False
+    preceding: tuple[str, ...]
+    numbers: Collection[str]
+    form: Form
 
     @property
     def all(self) -> list[str]:
         """Every name, each once."""
         weight = () if self.weight is None else (self.weight,)
-        return list(dict.fromkeys((*self.sources.values(), self.target, *weight, *self.features)))
+        return list(dict.fromkeys((*self.sources.values(), self.target, *weight, *self.features, *self.preceding)))
 
 
 _Build = Callable[[Mapping[str, object], RecordKeys, Origin, Report], Example | None]
@@ -65,13 +69,13 @@ def example_of(record: Mapping[str, object], keys: RecordKeys, origin: Origin, r
     try:
         record = _with_text(record, keys)
         sources = {name: _side(record, key, name, origin) for name, key in keys.sources.items()}
-        target = _side(record, keys.target, "target", origin, may_be_empty=keys.empty_targets)
+        target = _side(record, keys.target, "target", origin, may_be_empty=keys.form.empty_targets)
         weight = 1.0 if keys.weight is None else _weight(record, keys.weight, origin)
-        features = tuple(feature for key in keys.features for feature in _features(record, key, origin))
+        features, preceding = _around(record, keys, origin)
     except _RefusedError as refused:
         report(refused.problem)
         return None
-    return Example(sources, target, origin, weight, features)
+    return Example(keys.form.preceded(sources, preceding), target, origin, weight, features)
 
 
 def source_of(record: Mapping[str, object], keys: RecordKeys, origin: Origin, report: Report) -> Example | None:
@@ -81,11 +85,11 @@ def source_of(record: Mapping[str, object], keys: RecordKeys, origin: Origin, re
         sources = {name: "" if values[key] is None else _text(values[key], key, origin) for name, key in keys.sources.items()}
         given = record.get(keys.target)
         target = None if given is None or is_empty(text := _text(given, keys.target, origin)) else text
-        features = tuple(feature for key in keys.features for feature in _features(record, key, origin))
+        features, preceding = _around(record, keys, origin)
     except _RefusedError as refused:
         report(refused.problem)
         return None
-    return Example(sources, target, origin, 1.0, features)
+    return Example(keys.form.preceded(sources, preceding), target, origin, 1.0, features)
 
 
 def _with_text(record: Mapping[str, object], keys: RecordKeys) -> Mapping[str, object]:
@@ -111,8 +115,18 @@ def _weight(record: Mapping[str, object], key: str, origin: Origin) -> float:
     return weight
 
 
-def _features(record: Mapping[str, object], key: str, origin: Origin) -> list[str]:
-    """Read a string or a list of strings; not there, null and empty all mean that the feature is absent."""
+def _around(record: Mapping[str, object], keys: RecordKeys, origin: Origin) -> tuple[tuple[str, ...], list[str]]:
+    """Features and preceding texts: strings or lists of strings. Not there, null and empty all mean that there is none."""
+    features: list[str] = []
+    for key in keys.features:
+        found = _texts(record, key, origin)  # a list needs no separator
+        features += (
+            found if isinstance(record.get(key), list) else [one for text in found for one in keys.form.features_of(text)]
+        )
+    return tuple(features), [text for key in keys.preceding for text in _texts(record, key, origin)]
+
+
+def _texts(record: Mapping[str, object], key: str, origin: Origin) -> list[str]:
     value = record.get(key)
     values = value if isinstance(value, list) else [value]
     return [text for one in values if one is not None and not is_empty(text := _text(one, key, origin))]
@@ -192,8 +206,9 @@ def _json_keys(form: Form) -> RecordKeys:
         form.target if isinstance(form.target, str) else "target",
         "weight" if isinstance(form.weight, int) else form.weight,
         tuple(dict.fromkeys(key if isinstance(key, str) else "features" for key in form.features)),
+        tuple(dict.fromkeys(key if isinstance(key, str) else "preceding" for key in form.preceding)),
         _vectors(form, sources),
-        form.empty_targets,
+        form,
     )
 
 
@@ -302,8 +317,8 @@ def _parquet_keys(form: Form, names: list[str]) -> RecordKeys:
 
     weight = None if form.weight is None else name(form.weight)
     sources = {source: name(column) for source, column in form.columns.items()}
-    features = tuple(map(name, form.features))
-    return RecordKeys(sources, name(form.target), weight, features, _vectors(form, sources), form.empty_targets)
+    features, preceding = tuple(map(name, form.features)), tuple(map(name, form.preceding))
+    return RecordKeys(sources, name(form.target), weight, features, preceding, _vectors(form, sources), form)
 
 
 def _missing_columns(missing: list[str], names: list[str], origin: Origin) -> ReadingProblem:

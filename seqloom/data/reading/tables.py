@@ -3,6 +3,7 @@
 import csv
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from typing import Self
 
 from seqloom.data.examples import (
@@ -45,6 +46,8 @@ class ColumnPlaces:
     target: int
     weight: int | None
     features: tuple[int, ...]
+    preceding: tuple[int, ...]
+    form: Form
 
     @classmethod
     def numbered(cls, form: Form) -> Self:
@@ -63,20 +66,24 @@ class ColumnPlaces:
 
         weight = None if form.weight is None else place(form.weight)
         sources = {name: place(column) for name, column in form.columns.items()}
-        return cls(sources, place(form.target), weight, tuple(map(place, form.features)))
+        return cls(
+            sources, place(form.target), weight, tuple(map(place, form.features)), tuple(map(place, form.preceding)), form
+        )
 
     @property
     def least(self) -> int:
         """How many columns a row must have."""
-        return 1 + max(*self.sources.values(), self.target, self.weight or 0, *self.features)
+        return 1 + max(*self.sources.values(), self.target, self.weight or 0, *self.features, *self.preceding)
 
     def sources_in(self, cells: list[str]) -> dict[str, str]:
-        """Take the sources by name."""
-        return {name: cells[place] for name, place in self.sources.items()}
+        """Take the sources by name, the first text with what precedes it."""
+        sources = {name: cells[place] for name, place in self.sources.items()}
+        return self.form.preceded(sources, [cells[place] for place in self.preceding if place < len(cells)])
 
     def features_in(self, cells: list[str]) -> tuple[str, ...]:
         """Take the features that are present: a cell that is empty, or not there, means none."""
-        return tuple([cells[place] for place in self.features if place < len(cells) and not is_empty(cells[place])])
+        found = [self.form.features_of(cells[place]) for place in self.features if place < len(cells)]
+        return tuple(chain.from_iterable(found))
 
 
 def has_header(form: Form) -> bool:
@@ -122,7 +129,7 @@ def read_table(file: str, rows: Iterator[Row], form: Form, report: Report) -> It
     if places is None:
         return
     (name, source_place), *others = places.sources.items()
-    plain = places.weight is None and not places.features and not others
+    plain = places.weight is None and not (places.features or places.preceding or others)
     target_place, least = places.target, places.least
     blanks = Blanks(file, report)
     for number, cells in rows:

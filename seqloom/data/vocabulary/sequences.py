@@ -26,6 +26,12 @@ class Encoded:
     spans: tuple[tuple[int, int], ...]
     copies: Mapping[int, str] = field(default_factory=dict)
 
+    def cut(self, first: int | None) -> "Encoded":
+        """The first so many symbols; None: all of them."""
+        if first is None or len(self.ids) <= first:
+            return self
+        return Encoded(self.ids[:first], self.symbols[:first], self.spans[:first])
+
     def unknown_in(self, text: str) -> tuple[str, ...]:
         """The pieces of the text that are unknown symbols."""
         return tuple(text[slice(*self.spans[place])] for place in np.flatnonzero(self.ids == UNKNOWN))
@@ -47,6 +53,11 @@ class Sequences:
     def kept(self, wanted: npt.NDArray[np.bool_]) -> "Sequences":
         """The sequences for which `wanted` [N] is True."""
         return self if wanted.all() else Sequences(self.ids[np.repeat(wanted, self.lengths)], self.lengths[wanted])
+
+    def cut(self, first: int) -> "Sequences":
+        """The first so many symbols of each sequence."""
+        lengths = np.minimum(self.lengths, first)
+        return Sequences(self.ids[_positions(np.cumsum(self.lengths) - self.lengths, lengths)], lengths)
 
     @classmethod
     def of(cls, sequences: Sequence[Sequence[int]]) -> "Sequences":

@@ -28,19 +28,8 @@ from seqloom.recipe.sections.bridges import (
     NoBridge,
     Start,
 )
-from seqloom.recipe.sections.data import (
-    SOURCE,
-    TARGET,
-    Aligned,
-    BuiltinTask,
-    Columns,
-    Data,
-    Files,
-    Form,
-    Split,
-    form_of,
-    is_lone,
-)
+from seqloom.recipe.sections.columns import SOURCE, TARGET, Columns, Form, form_of, is_lone
+from seqloom.recipe.sections.data import Aligned, BuiltinTask, Data, Files, Split
 from seqloom.recipe.sections.frames import Convolution, FrameEncoder, FramesReader, FrameTransformerEncoder, PyramidEncoder
 from seqloom.recipe.sections.inputs import DistributionInputs, Inputs, MixedInputs, NoInputs, OwnInputs, TeacherInputs
 from seqloom.recipe.sections.model import AnyEncoder, Decoder, DenseEncoder, Encoder, Model, SymbolEncoder, context_size

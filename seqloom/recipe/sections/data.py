@@ -1,18 +1,15 @@
 """Where examples come from, and what they consist of."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from re import fullmatch
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, model_validator
 
 from seqloom.recipe.sections.base import Count, Fraction, Named, Positive, Section
-from seqloom.recipe.sections.sources import AnySource, ColumnName, FileSource, ImageSource, Sources, TextSource
+from seqloom.recipe.sections.columns import NOT_NAMES, SOURCE, TARGET, Columns, Form, form_of, is_lone
+from seqloom.recipe.sections.sources import AnySource, FileSource, ImageSource, Sources, TextSource
 from seqloom.recipe.sections.vocabularies import AnyVocabulary, Vocabularies
-
-SOURCE, TARGET = "source", "target"
-"""The name of a source if there is one and nobody gave it another; and what is written."""
 
 BuiltinTask = Literal["dates", "scenes", "scene-questions"]
 """The tasks that bring their own examples."""
@@ -23,50 +20,6 @@ BUILTIN_SOURCES: Mapping[BuiltinTask, Mapping[str, AnySource]] = {
     "scene-questions": {"image": ImageSource(size=64), "question": TextSource()},
 }
 """What the sources of each built-in task are, unless a recipe says more about them."""
-
-NOT_NAMES = frozenset({TARGET, "weight", "features", "kind"})
-
-
-class Columns(Section):
-    """Which columns of a table hold what."""
-
-    source: ColumnName | None = 1
-    """The one source that has no other name; sources with names of their own say it in `sources`."""
-    target: ColumnName = 2
-    weight: ColumnName | None = None
-    features: tuple[ColumnName, ...] = ()
-
-
-@dataclass(frozen=True)
-class Form:
-    """What an example consists of: its sources by name, and the columns of all its parts."""
-
-    sources: Mapping[str, AnySource]
-    columns: Mapping[str, ColumnName]
-    """Of the sources, by name."""
-    target: ColumnName
-    weight: ColumnName | None
-    features: tuple[ColumnName, ...]
-    empty_targets: bool = False
-    """Whether a target may be empty: one that a model wrote may, one to learn from may not."""
-
-    @property
-    def all_columns(self) -> list[ColumnName]:
-        """Every column that is read."""
-        weight = () if self.weight is None else (self.weight,)
-        return [*self.columns.values(), self.target, *weight, *self.features]
-
-
-def form_of(columns: Columns, sources: Mapping[str, AnySource], *, empty_targets: bool = False) -> Form:
-    """Put together what is read: sources without a column stand in the first ones."""
-    own = {SOURCE: columns.source} if is_lone(sources) else {name: source.column for name, source in sources.items()}
-    places = {name: number if column is None else column for number, (name, column) in enumerate(own.items(), start=1)}
-    return Form(sources, places, columns.target, columns.weight, columns.features, empty_targets)
-
-
-def is_lone(sources: Mapping[str, object]) -> bool:
-    """Whether there is one source and nobody gave it a name, so that `columns.source` is about it."""
-    return list(sources) == [SOURCE]
 
 
 def _number_of(source: object, usual: int) -> int:
@@ -242,11 +195,12 @@ class Data(Section):
                 "`vocabularies: {shared: true}` lets the target share the vocabulary of one text source, "
                 f"and {named}. Remove it"
             )
-        if self.columns.features and not texts:
-            raise ValueError(
-                "`columns.features` are symbols in front of a text, and none of the sources is text. "
-                "Make them a source of their own, or numbers of a vector"
-            )
+        for key in ("features", "preceding"):
+            if getattr(self.columns, key) and not texts:
+                raise ValueError(
+                    f"`columns.{key}` stands in front of a text, and none of the sources is text. "
+                    "Make it a source of its own, or numbers of a vector"
+                )
         return self
 
     @property
@@ -276,6 +230,11 @@ class Data(Section):
         source = self.sources[side]
         own = source.vocabulary if isinstance(source, TextSource) else None
         return self.vocabularies.source if own is None else own
+
+    def first_of(self, side: str) -> int | None:
+        """So many symbols of a source are read; None: all."""
+        source = self.sources[side]
+        return source.first if isinstance(source, TextSource) else None
 
     @property
     def longest_input(self) -> int:

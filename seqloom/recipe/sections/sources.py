@@ -45,6 +45,8 @@ class TextSource(SourceSection):
     kind: Literal["text"] = "text"
     vocabulary: Vocabulary | None = None
     """Its symbols; `None` means those of `vocabularies.source`."""
+    first: Positive | None = None
+    """Of a longer text so many symbols are read; the rest is left out, counted and reported."""
 
     def with_paths(self, absolute: Callable[[str], str]) -> Self:
         """With the file of a given vocabulary."""

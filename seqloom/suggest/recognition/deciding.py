@@ -14,12 +14,14 @@ from seqloom.data.reading.formats import Format, paths_of
 from seqloom.data.reading.headings import role_of
 from seqloom.errors import DataError, MissingExtraError, UsageError
 from seqloom.recipe.sections import SOURCE, TARGET, Aligned, Columns, Files, FileSource, Source, TextSource, form_of
+from seqloom.recipe.sections.columns import PARTS
 from seqloom.suggest.recognition.columns import Column, are_classes, look_at_column
 from seqloom.suggest.recognition.headers import header_of
 from seqloom.suggest.recognition.naming import ColumnChoice, by_names, source_names
 from seqloom.suggest.recognition.rows import TableSample, sample
+from seqloom.suggest.recognition.tags import by_tags, separator_of
 
-_PARTS = frozenset(Columns.model_fields)
+_PARTS = frozenset(PARTS)
 _TRIED = 20
 """So many files tell whether any are where they are looked for."""
 
@@ -138,6 +140,7 @@ def _as_told(told: Mapping[str, Any], columns: Sequence[Column], *, keyed: bool)
         "as told" if len(columns) > 2 or any(column.heading for column in columns) else "",
         weight=find("weight", told["weight"]) if "weight" in told else None,
         features=[find("features", one) for one in told.get("features", ())],
+        preceding=[find("preceding", one) for one in told.get("preceding", ())],
     )
 
 
@@ -152,7 +155,7 @@ def _find(column: int | str, columns: Sequence[Column]) -> Column:
 
 def _as_seen(columns: Sequence[Column], table: str, *, named: bool) -> ColumnChoice:
     """The columns that a header names, or that what they hold tells."""
-    if named and (choice := by_names(columns)) is not None:
+    if (choice := by_tags(columns)) is not None or (named and (choice := by_names(columns)) is not None):
         return choice
     content = [column for column in columns if column.is_content]
     ids = sum(column.holds == "ids" for column in columns)
@@ -210,6 +213,8 @@ def _recognised(choice: ColumnChoice, body: TableSample, root: str | None) -> Re
         target=choice.target.name,
         weight=None if choice.weight is None else choice.weight.name,
         features=tuple(column.name for column in choice.features),
+        separator=next(filter(None, (separator_of(column.values) for column in choice.features)), None),
+        preceding=tuple(column.name for column in choice.preceding),
     )
     places = {name: column.place for name, column in choice.sources.items()} | {TARGET: choice.target.place}
     found = Recognised(kinds, columns, body, places)
@@ -232,8 +237,12 @@ def _sentence(choice: ColumnChoice, body: TableSample, *, classes: bool) -> str:
     few = f" with {choice.target.distinct} classes" if classes else ""
     if not choice.why and not few:
         return ""
-    shown = ", ".join(f"{name} = {_shown(column)}" for name, column in taken.items())
-    others = {column.place for column in (*taken.values(), *choice.features, *([choice.weight] if choice.weight else ()))}
+    around = [("features", column) for column in choice.features] + [("preceding", column) for column in choice.preceding]
+    shown = ", ".join(f"{name} = {_shown(column)}" for name, column in [*taken.items(), *around])
+    others = {
+        column.place
+        for column in (*taken.values(), *choice.features, *choice.preceding, *([choice.weight] if choice.weight else ()))
+    }
     width = max((len(cells) for _, cells in body.rows), default=0) if body.names is None else len(body.names)
     left = [place for place in range(width) if place not in others]
     rest = ", ".join(str(place + 1) if body.names is None else body.names[place] for place in left)

@@ -7,7 +7,7 @@ from re import fullmatch
 
 from seqloom.data.reading.headings import base_of, role_of, target_rank, tidied
 from seqloom.recipe.sections import SOURCE
-from seqloom.recipe.sections.data import NOT_NAMES
+from seqloom.recipe.sections.columns import NOT_NAMES
 from seqloom.suggest.recognition.columns import Column
 
 
@@ -20,6 +20,7 @@ class ColumnChoice:
     why: str
     weight: Column | None = None
     features: Sequence[Column] = field(default_factory=tuple)
+    preceding: Sequence[Column] = field(default_factory=tuple)
 
 
 def by_names(columns: Sequence[Column]) -> ColumnChoice | None:

@@ -416,3 +416,19 @@ def test_memory_does_not_grow_with_the_text(tmp_path: Path) -> None:
     found = json.loads(answer.stdout)
     assert found["symbols"] == 100_000 * 5
     assert found["bytes"] < 85_000_000
+
+
+@pytest.mark.parametrize("tell_apart", [False, True])
+def test_of_long_sources_the_first_symbols_are_read_and_counted(tmp_path: Path, tell_apart: bool) -> None:
+    train = written(tmp_path / "a.tsv", ["b a a\ta", "a b x y\ty x b", "b\tb"])
+    words = {"kind": "symbols", "minimum_count": 3}
+    vocabularies = {"source": words, "shared": True}
+    sources = {"source": {"kind": "text", "first": 3}}
+    corpus = corpus_of(train, sources=sources, vocabularies=vocabularies, split={"validation": 0, "test": 0})
+    prepared = prepare(corpus, tell_apart=tell_apart)
+    split = prepared.splits["train"]
+    assert (len(split), split.dropped, split.cut) == (3, 0, 1)
+    assert split.lengths("source").tolist() == [3, 3, 1]
+    batch, size = split.batch(np.asarray([1])), prepared.vocabularies["source"].size
+    # x is the third symbol, which is read, so it can be copied; y is the fourth, so it is unknown.
+    assert (np.asarray(batch.target.values)[0, :2] == [2, size + 2 if tell_apart else 2]).all()

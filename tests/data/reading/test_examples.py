@@ -486,3 +486,28 @@ def test_another_seed_splits_otherwise() -> None:
 def test_the_test_part_does_not_depend_on_the_share_of_validation(text: str, seed: int) -> None:
     parts = {split_of(text, seed, Split(validation=share, test=0.2)) == "test" for share in (0.0, 0.1, 0.5)}
     assert len(parts) == 1
+
+
+def test_a_cell_of_features_is_cut_at_its_separator(write: Write) -> None:
+    file = write("a.tsv", "run\tV; PST,x\tran\nbe\t\tis\n")
+    cut = Columns(source=1, features=(2,), target=3, separator=";")
+    assert [example.features for example in read_examples(file, columns=cut)] == [("V", "PST,x"), ()]
+    records = write("a.jsonl", '{"source": "run", "target": "ran", "features": "V;PST"}\n')
+    assert [one.features for one in read_examples(records, columns=cut)] == [("V", "PST")]
+
+
+def test_preceding_texts_stand_before_the_source_as_far_as_there_are_any(write: Write) -> None:
+    rows = "Hi .\tWhat ?\tHow are you ?\tFine .\n\t\tBye .\tBye .\n"
+    columns = Columns(preceding=(1, 2), source=3, target=4)
+    wanted = ["Hi . \u2016 What ? \u2016 How are you ?", "Bye ."]
+    assert [one.sources["source"] for one in read_examples(write("a.tsv", rows), columns=columns)] == wanted
+    assert [one.sources["source"] for one in read_sources(write("b.tsv", rows), usual=columns)] == wanted
+    records = write("a.jsonl", '{"source": "c", "target": "d", "preceding": ["a", "", "b"]}\n{"source": "c", "target": "d"}\n')
+    found = [one.sources["source"] for one in read_examples(records, columns=Columns(preceding=("preceding",)))]
+    assert found == ["a \u2016 b \u2016 c", "c"]
+
+
+def test_a_turn_without_words_is_told_of_with_its_line(write: Write) -> None:
+    file = write("a.tsv", "Hi .\tYes .\tNo .\nHi .\t\tNo .\n")
+    with pytest.raises(DataError, match=r"a.tsv:2: expected text in the source, found none"):
+        list(read_examples(file, columns=Columns(preceding=(1,), source=2, target=3)))
