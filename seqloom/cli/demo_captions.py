@@ -23,7 +23,7 @@ def show_captions(predictor: "Predictor", folder: Path) -> Showing:
     """Exact match on known and on new combinations, whether the model looks at what it names, and where it looked."""
     known, new = describe(predictor, "validation"), describe(predictor, "test")
     figures = measure_captions(known, new)
-    samples = _samples(new)
+    samples = samples_of(new)
     return Showing(
         figures,
         titles=("scene", "points at it"),
@@ -65,7 +65,7 @@ def measure_captions(known: "Described", new: "Described") -> dict[str, float]:
     }
 
 
-def _samples(described: "Described") -> "Described":
+def samples_of(described: "Described") -> "Described":
     """The first pictures with a right caption, and the first with a wrong one."""
     right = (one for one in described if one[0].text == one[1].target)
     wrong = (one for one in described if one[0].text != one[1].target)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from seqloom.data.kinds import kind_of
 from seqloom.errors import MissingExtraError, RunError
 from seqloom.prediction.backends import open_vocabularies, require_shortlist
-from seqloom.recipe.sections import EfficientNetLite0Encoder, GridEncoder, Recipe, SymbolEncoder
+from seqloom.recipe.sections import EfficientNetLite0Encoder, GridEncoder, Recipe, SymbolEncoder, VideoEncoder
 from seqloom.runs import EXPORT_DOCUMENT, RunFacts, RunFolder
 from seqloom.runs.documents import sha256
 from seqloom.runtime.exports import BEST, ENCODER, FORMAT, STEP, network_file
@@ -126,7 +126,11 @@ def _grids(recipe: Recipe) -> dict[str, tuple[int, int]]:
     """Rows and columns of the sources whose positions lie in a grid."""
     from seqloom.graphs.vision import grid_of
 
-    return {name: grid_of(one, _sides(recipe, name)) for name, one in recipe.encoders.items() if isinstance(one, GridEncoder)}
+    seen = {
+        name: one.frames if isinstance(one, VideoEncoder) and one.memory == "grid" else one
+        for name, one in recipe.encoders.items()
+    }
+    return {name: grid_of(one, _sides(recipe, name)) for name, one in seen.items() if isinstance(one, GridEncoder)}
 
 
 def _sides(recipe: Recipe, source: str) -> tuple[int, int]:

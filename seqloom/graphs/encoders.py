@@ -10,6 +10,7 @@ from seqloom.graphs.cells import CellState, run_layer
 from seqloom.graphs.frames import read_frames_at_once, read_pyramid, real_positions
 from seqloom.graphs.graph import Graph, Parameters, Shape, Value
 from seqloom.graphs.transformers import at_positions, encoder_layers
+from seqloom.graphs.video import mask_of_places, read_video
 from seqloom.graphs.vision import read_image
 from seqloom.recipe import sections
 from seqloom.symbols import UNKNOWN
@@ -55,6 +56,12 @@ def read_source(graph: Graph, name: str, section: sections.AnyEncoder, weights: 
             mask = graph.op("Expand", there, graph.op("Shape", states, start=0, end=2))
             summary = graph.where(there, summary, graph.number(0.0))
             return Memory(states, mask, summary, ((summary,),))
+        case sections.VideoEncoder():
+            states, frames, lengths, last = read_video(graph, name, section, weights, shape, lengths)
+            real = real_positions(graph, frames, lengths)
+            summary = _mean(graph, frames, real, lengths) if last is None else last[0]
+            mask = real if section.memory == "frames" else mask_of_places(graph, frames, lengths, states)
+            return Memory(states, mask, summary, (last or (summary,),))
         case _:
             assert_never(section)
 

@@ -18,10 +18,20 @@ def read_image(
 ) -> tuple[Value, Value]:
     """States [B, P, D] and the summary [B, D'] of pixels [B, 1, H, W, 3], or of a frozen network's features [B, P, F]."""
     if is_frozen(section):
-        seen = graph.input(name, "float", ["B", *shape])
-    else:
-        pixels = graph.squeeze(graph.input(name, "uint8", ["B", 1, *shape]), 1)
-        seen = _in_a_row(graph, _network(graph, section, weights.below("network"), scaled(graph, pixels), shape))
+        return _grid(graph, section, weights, graph.input(name, "float", ["B", *shape]))
+    return read_pixels(graph, section, weights, graph.squeeze(graph.input(name, "uint8", ["B", 1, *shape]), 1), shape)
+
+
+def read_pixels(
+    graph: Graph, section: sections.ImageEncoder, weights: Parameters, pixels: Value, shape: Shape
+) -> tuple[Value, Value]:
+    """States [B, P, D] and the summary [B, D'] of pixels [B, H, W, C]. shape: height and width, and whatever follows."""
+    seen = _in_a_row(graph, _network(graph, section, weights.below("network"), scaled(graph, pixels), shape))
+    return _grid(graph, section, weights, seen)
+
+
+def _grid(graph: Graph, section: sections.ImageEncoder, weights: Parameters, seen: Value) -> tuple[Value, Value]:
+    """States and summary of what a network saw at each place."""
     states = seen if section.size is None else weights.linear(graph, "project", seen)
     if section.positions:
         places = weights["rows"][:, None] + weights["columns"]

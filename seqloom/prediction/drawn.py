@@ -11,6 +11,9 @@ from seqloom.errors import DataError
 from seqloom.results.predictions import Prediction
 from seqloom.views import Exhibit, Picture, to_fragment, write_map
 
+_MOVING = 4
+"""How many axes the pixels of a film have."""
+
 
 @dataclass(frozen=True)
 class DrawnPrediction(Prediction):
@@ -23,12 +26,15 @@ class DrawnPrediction(Prediction):
 
         What is in a built-in scene is known, so that views can outline what a word names.
         """
-        pictures = {}
+        pictures, films = {}, {}
         for name, render in self.renderers.items():
             with suppress(DataError):
                 pixels = render()
-                pictures[name] = Picture(pixels, named_boxes(self.sources[name], *pixels.shape[:2]))
-        return Exhibit(self, pictures, label)
+                if pixels.ndim == _MOVING:
+                    films[name] = pixels
+                else:
+                    pictures[name] = Picture(pixels, named_boxes(self.sources[name], *pixels.shape[:2]))
+        return Exhibit(self, pictures, label, films)
 
     def save(self, path: str | Path, *, title: str = "") -> Path:
         """Draw where the model looked, as .html, .svg, .png or .json by the file's ending; return its path."""

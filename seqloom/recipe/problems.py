@@ -319,7 +319,7 @@ def _near_key(key: str, section: type[Section], place: Place) -> str:
     if near is None:
         return ""
     elsewhere = sorted((home for home in homes() if home.place[-1] == near), key=lambda home: _distance(home.place, place))
-    options = [_named_home(home) for home in elsewhere[:3]]
+    options = [_named_home(home) for home in elsewhere[:4]]
     return f"It belongs elsewhere: write {alternatives(options)}" if near == name else f"Did you mean {alternatives(options)}?"
 
 

@@ -48,4 +48,26 @@ class Frames:
         return tuple(str(1 + self.stride * one) for one in range(count))
 
 
-Layout = Tokens | Grid | Frames
+@dataclass(frozen=True)
+class Film:
+    """In time and space: a grid for every frame, one grid after the other, each row by row from the top left."""
+
+    rows: int
+    columns: int
+
+    @property
+    def places(self) -> int:
+        """How many positions a frame has."""
+        return self.rows * self.columns
+
+    def positions(self, length: int) -> int:
+        """How many positions an encoder writes for so many frames."""
+        return length * self.places
+
+    def names(self, count: int) -> tuple[str, ...]:
+        """Frame, row and column of each of so many positions, from 1."""
+        cells = Grid(self.rows, self.columns).names()
+        return tuple(f"{1 + one // self.places},{cells[one % self.places]}" for one in range(count))
+
+
+Layout = Tokens | Grid | Frames | Film

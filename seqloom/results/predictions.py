@@ -7,7 +7,7 @@ from typing import Any, Self, assert_never
 import numpy as np
 import numpy.typing as npt
 
-from seqloom.results.layouts import Frames, Grid, Layout, Tokens
+from seqloom.results.layouts import Film, Frames, Grid, Layout, Tokens
 
 FloatArray = npt.NDArray[np.float32]
 
@@ -39,6 +39,14 @@ class Alignment:
         averaged: FloatArray = self.weights.mean(axis=0)
         return averaged
 
+    def in_time(self) -> Self:
+        """Of a film, the weights of all places of a frame together: a position for each frame. Others stay as they are."""
+        if not isinstance(self.layout, Film):
+            return self
+        weights = self.weights.reshape(*self.weights.shape[:2], -1, self.layout.places).sum(axis=-1)
+        count, layout = weights.shape[-1], Frames()
+        return replace(self, weights=weights, symbols=layout.names(count), spans=((0, 0),) * count, layout=layout)
+
     def as_json(self) -> dict[str, Any]:
         """The alignment as JSON-ready data: the weights averaged over heads, and how positions lie that are no symbols."""
         weights = np.round(self.mean.astype(np.float64), 5).tolist()
@@ -54,6 +62,8 @@ def _layout_data(layout: Layout) -> dict[str, Any]:
             return {"grid": [rows, columns]}
         case Frames(stride):
             return {"stride": stride}
+        case Film(rows, columns):
+            return {"film": [rows, columns]}
         case _:
             assert_never(layout)
 

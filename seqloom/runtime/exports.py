@@ -7,8 +7,8 @@ from seqloom.data.kinds import file_kind_of
 from seqloom.data.media.files import Frontend
 from seqloom.data.media.images import ImagePixels
 from seqloom.errors import RunError
-from seqloom.recipe.sections import AnyEncoder, FrameEncoder
-from seqloom.results.layouts import Frames, Grid, Layout, Tokens
+from seqloom.recipe.sections import AnyEncoder, FrameEncoder, VideoEncoder
+from seqloom.results.layouts import Film, Frames, Grid, Layout, Tokens
 from seqloom.runs import RunFolder
 from seqloom.runs.documents import reason_of, sha256
 from seqloom.runtime.frontends import SeenFeatures
@@ -98,6 +98,8 @@ def _layout(grid: Sequence[int] | None, encoder: AnyEncoder) -> Layout:
     """How the positions of a source lie."""
     if isinstance(encoder, FrameEncoder):
         return Frames(encoder.stride)
+    if isinstance(encoder, VideoEncoder):
+        return Frames(encoder.stride) if grid is None else Film(*grid)
     return Tokens() if grid is None else Grid(*grid)
 
 

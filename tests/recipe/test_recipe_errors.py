@@ -98,7 +98,7 @@ def test_a_wrong_value_is_explained(line: str, message: str) -> None:
 
 WRONG_DATA = {
     "{builtin: date}": (
-        "data.builtin: expected one of dates, scene-questions, scenes, or null; got 'date'. Did you mean 'dates'?"
+        "data.builtin: expected one of dates, moves, scene-questions, scenes, or null; got 'date'. Did you mean 'dates'?"
     ),
     "{train: 3}": "data.train: expected a file, a list of files, or a section with the keys source and target, or null; got 3.",
     "{train: [a, 1]}": "data.train[1]: expected text; got 1.",
@@ -142,7 +142,8 @@ UNKNOWN_KEYS = {
     "heads: 1": (
         "heads: unknown key. It belongs elsewhere: write `model.encoder.heads` (kind transformer, frame_transformer), "
         "`model.decoder.heads` "
-        f"(kind transformer) or `model.bridge.attention.heads` (kind multi_head). {TOP_KEYS}"
+        "(kind transformer), `model.encoder.time.heads` (kind frame_transformer) or `model.bridge.attention.heads` "
+        f"(kind multi_head). {TOP_KEYS}"
     ),
     "steps: 1": (
         "steps: unknown key. It belongs elsewhere: write `training.steps` or `training.checkpoint.steps`. "
@@ -159,7 +160,8 @@ UNKNOWN_KEYS = {
     "model: {bridge: {heads: 2}}": (
         "model.bridge.heads: unknown key for kind attention. "
         "It belongs elsewhere: write `model.bridge.attention.heads` (kind multi_head), `model.encoder.heads` (kind "
-        "transformer, frame_transformer) or `model.decoder.heads` (kind transformer). "
+        "transformer, frame_transformer), `model.decoder.heads` (kind transformer) or `model.encoder.time.heads` (kind "
+        "frame_transformer). "
         "Known keys here: kind, copy, start, query, into, feed, gate, attention, coverage_loss, doubly_stochastic."
     ),
     "model: {bridge: {attention: {kind: dot, size: 3}}}": (

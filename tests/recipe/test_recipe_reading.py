@@ -24,6 +24,7 @@ from seqloom.recipe.sections import (
     Model,
     MultiHead,
     NoBridge,
+    TextEncoder,
     TextSource,
     TransformerDecoder,
 )
@@ -175,7 +176,7 @@ def test_a_part_that_is_null_can_be_set() -> None:
     assert isinstance(plainly(text).model.bridge, NoBridge)
     overrides = ["data.text=null", "model.encoder.size=32", "model.bridge.kind=attention"]
     recipe = parse_recipe(text, where="r.yaml", overrides=overrides)
-    assert recipe.model.encoder is not None
+    assert isinstance(recipe.model.encoder, TextEncoder)
     assert recipe.model.encoder.size == 32
 
 

@@ -8,9 +8,16 @@ from seqloom.data.kinds.image import ImageKind
 from seqloom.data.kinds.sound import SoundKind
 from seqloom.data.kinds.text import TextKind
 from seqloom.data.kinds.vector import VectorKind
+from seqloom.data.kinds.video import VideoKind
 from seqloom.recipe.sections import FileSource, SourceSection
 
-KINDS: dict[str, type[SourceKind[Any]]] = {"text": TextKind, "vector": VectorKind, "image": ImageKind, "sound": SoundKind}
+KINDS: dict[str, type[SourceKind[Any]]] = {
+    "text": TextKind,
+    "vector": VectorKind,
+    "image": ImageKind,
+    "sound": SoundKind,
+    "video": VideoKind,
+}
 """By the word of a recipe."""
 
 

@@ -24,7 +24,9 @@ InputSize = int | tuple[int, ...]
 """What an encoder must know of its source: the size of a vocabulary or of vectors, or the shape of pictures."""
 
 Renderer = Callable[[], npt.NDArray[np.uint8]]
-"""Draws a source for a person, [height, width, 3], when it is called. Raises `DataError` if it cannot be read any more."""
+"""Draws a source for a person, when it is called: [height, width, 3], or of what moves [frames, height, width, 3].
+
+Raises `DataError` if it cannot be read any more."""
 
 Section = TypeVar("Section", bound=SourceSection)
 

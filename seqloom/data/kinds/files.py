@@ -14,7 +14,7 @@ from seqloom.data.media.files import Frontend, Media, MediaFinder
 from seqloom.data.media.store import StoredFrontend
 from seqloom.errors import DataError
 from seqloom.recipe.sections import FileSource
-from seqloom.results.layouts import Frames, Grid, Tokens
+from seqloom.results.layouts import Film, Frames, Grid, Tokens
 from seqloom.results.predictions import Alignment, FloatArray
 
 File = TypeVar("File", bound=FileSource)
@@ -131,7 +131,7 @@ class _FileReader(SourceReader):
         match self._side.layout:
             case Grid() as layout:
                 names = layout.names()
-            case Frames() as layout:
+            case (Frames() | Film()) as layout:
                 names = layout.names(count)
             case Tokens() as layout:
                 names = (self._side.name,) * count

@@ -1,4 +1,4 @@
-"""Sources that are files: images now, recordings and videos later.
+"""Sources that are files: images, recordings, videos.
 
 In an example such a source is the name of a file, as it stands in the table. A `MediaRoot` says where names begin: a folder,
 or an archive, whose members are read in place and never unpacked. A `Frontend` makes arrays of what the names stand for.
@@ -11,7 +11,7 @@ import tarfile
 import zipfile
 import zlib
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path, PurePosixPath
@@ -96,6 +96,31 @@ class HandedFile(str):
         return Handed(str(self), str(self), len(self.content), 0, lambda: self.content)
 
 
+@dataclass(frozen=True)
+class DrawnFilm(Media):
+    """Moving pictures that are made when they are wanted, and as well in another size.
+
+    draw: makes all frames so many pixels wide and high, [frames, side, side, 3].
+    """
+
+    draw: Callable[[int], npt.NDArray[np.uint8]]
+
+
+@dataclass(frozen=True)
+class FrameFolder(Media):
+    """A folder whose pictures are the frames of a video, in the order of their names."""
+
+    frames: tuple[Media, ...] = ()
+
+    @cached_property
+    def content_hash(self) -> str:
+        """A hash of what all of its pictures hold, in their order."""
+        return hashlib.blake2b("".join(one.content_hash for one in self.frames).encode(), digest_size=16).hexdigest()
+
+
+FILMED = "moves:"
+"""How names of moving pictures begin that are drawn from a number, wherever a video file may be named."""
+
 DRAWN = "scene:"
 """How names of pictures begin that are drawn from a number, wherever an image file may be named."""
 
@@ -158,6 +183,10 @@ class MediaRoot(ABC):
     def resolve(self, name: str) -> Media:
         """The file of a name. Raises `MediaError` if there is none."""
 
+    def names_in(self, folder: str) -> list[str] | None:  # noqa: ARG002 (what is drawn has no folders)
+        """The names of the files directly in a folder, in no order; None if there is no such folder."""
+        return None
+
 
 @dataclass(frozen=True)
 class _Folder(MediaRoot):
@@ -186,6 +215,15 @@ class _Folder(MediaRoot):
         read = partial(read_regular, path, limit=LARGEST_FILE, inside=root)
         return Media(name, str(path), facts.st_size, facts.st_mtime_ns, read)
 
+    def names_in(self, folder: str) -> list[str] | None:
+        """The names of the files directly in a folder."""
+        if self.confined:
+            _require_inside(folder, self.path)
+        path = self.path / folder
+        if found_at(path) is not Found.FOLDER:
+            return None
+        return [f"{folder.rstrip('/')}/{one.name}" for one in path.iterdir() if one.is_file()]
+
 
 class _Zip(MediaRoot):
     """Members of a .zip, read in place."""
@@ -202,6 +240,10 @@ class _Zip(MediaRoot):
         # Opened by what the index says, not by name: two members may share one.
         return Media(name, f"{self._path}: {name}", member.file_size, self._stamp, lambda: self._archive.read(member))
 
+    def names_in(self, folder: str) -> list[str] | None:
+        """The names of the members directly in a folder."""
+        return _inside(folder, self._members)
+
 
 class _Tar(MediaRoot):
     """Members of a .tar, read in place. Links are no members: they could lead anywhere."""
@@ -217,6 +259,10 @@ class _Tar(MediaRoot):
         """The member of a name."""
         member = _member(name, self._members, self._path)
         return Media(name, f"{self._path}: {name}", member.size, self._stamp, lambda: self._read(member))
+
+    def names_in(self, folder: str) -> list[str] | None:
+        """The names of the members directly in a folder."""
+        return _inside(folder, self._members)
 
     def _read(self, member: tarfile.TarInfo) -> bytes:
         with open_regular(self._path) as stream:
@@ -236,6 +282,12 @@ def _member(name: str, members: dict[str, _Info], path: Path) -> _Info:
         if spelling in members:
             return members[spelling]
     raise MediaError(f"expected a member {name!r} of {path}, found none of this name among {len(members):,}. Check the name")
+
+
+def _inside(folder: str, members: Iterable[str]) -> list[str] | None:
+    """The members directly in a folder of an archive, which has no folders but in names."""
+    start = folder.strip("/") + "/"
+    return [name for name in members if name.removeprefix("./").rpartition("/")[0] + "/" == start] or None
 
 
 def _require_inside(name: str, root: Path) -> None:
@@ -259,10 +311,21 @@ class MediaFinder:
         """The file that an example from the given place names. Raises `MediaError` if there is none."""
         if isinstance(name, HandedFile):
             return name.media()
+        return self._root_of(origin).resolve(name)
+
+    def files_in(self, folder: str, origin: Origin) -> list[Media] | None:
+        """The files directly in a folder that an example names, in no order; None if there is no such folder."""
+        if isinstance(folder, HandedFile):
+            return None
+        root = self._root_of(origin)
+        names = root.names_in(folder)
+        return None if names is None else [root.resolve(name) for name in names]
+
+    def _root_of(self, origin: Origin) -> MediaRoot:
         if self._place is not None and origin.is_table:
             self._root = self._root or MediaRoot.open(self._place)
-            return self._root.resolve(name)
+            return self._root
         folder = str(Path(origin.file).parent)
         if folder not in self._folders:
             self._folders[folder] = MediaRoot.beside(origin.file)
-        return self._folders[folder].resolve(name)
+        return self._folders[folder]

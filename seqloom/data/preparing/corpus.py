@@ -237,6 +237,10 @@ def _builtin(name: sections.BuiltinTask, split: SplitName, seed: int) -> Iterato
             from seqloom.data.builtin import scenes
 
             return scenes.question_examples(split, seed=seed)
+        case "moves":
+            from seqloom.data.builtin import moves
+
+            return moves.examples(split, seed=seed)
         case _:
             assert_never(name)
 
@@ -257,6 +261,10 @@ def _builtin_version(data: sections.Data) -> str:
             from seqloom.data.builtin.scenes.things import VERSION
 
             return f"{data.builtin} {VERSION}"
+        case "moves":
+            from seqloom.data.builtin.moves.events import VERSION as MOVES
+
+            return f"moves {MOVES}"
         case _:
             assert_never(data.builtin)
 

@@ -6,6 +6,7 @@ from seqloom.models.encoders.dense import DenseEncoder
 from seqloom.models.encoders.frames import FrameTransformerEncoder, PyramidEncoder
 from seqloom.models.encoders.text import TextEncoder
 from seqloom.models.encoders.transformer import TransformerEncoder
+from seqloom.models.encoders.video import VideoEncoder
 from seqloom.models.encoders.vision import ImageEncoder
 from seqloom.recipe import sections
 
@@ -25,5 +26,7 @@ def build_encoder(section: sections.AnyEncoder, input_size: InputSize) -> Encode
             return FrameTransformerEncoder(section, input_size)
         case ((sections.ConvolutionalEncoder() | sections.EfficientNetLite0Encoder()), (height, width, _)):
             return ImageEncoder(section, height, width)
+        case sections.VideoEncoder(), (height, width, colours):
+            return VideoEncoder(section, height, width, colours)
         case _:
             raise TypeError(f"an encoder of kind {section.kind} cannot read a source of size {input_size}")

@@ -8,7 +8,8 @@ from seqloom.data.kinds import file_kind_of, kind_of
 from seqloom.data.kinds.contract import InputSize
 from seqloom.data.media.files import Frontend
 from seqloom.data.media.images import ImagePixels
-from seqloom.models.encoders.frozen_features import FrozenFeatures
+from seqloom.data.media.videos import VideoFrames
+from seqloom.models.encoders.frozen_features import FrozenFeatures, FrozenFrames
 from seqloom.recipe import sections
 
 
@@ -25,6 +26,8 @@ def build_frontend(source: sections.FileSource, encoder: sections.AnyEncoder, *,
     frontend = file_kind_of(source).frontend(torch.get_num_threads() if threads is None else threads)
     if isinstance(encoder, sections.EfficientNetLite0Encoder) and not encoder.tuned and isinstance(frontend, ImagePixels):
         return FrozenFeatures(encoder, frontend)
+    if isinstance(encoder, sections.VideoEncoder) and encoder.is_frozen and isinstance(frontend, VideoFrames):
+        return FrozenFrames(encoder, frontend)
     return frontend
 
 

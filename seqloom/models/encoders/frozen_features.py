@@ -1,4 +1,4 @@
-"""What a frozen network sees of images, computed once for each of them: what `data.media` calls a frontend."""
+"""What a frozen network sees of images and of frames, computed once for each of them: what `data.media` calls a frontend."""
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property, partial
@@ -11,9 +11,10 @@ import torch
 from seqloom.data.media.files import Media
 from seqloom.data.media.images import ImagePixels
 from seqloom.data.media.threads import in_order
+from seqloom.data.media.videos import VideoFrames
 from seqloom.models.encoders.efficientnet import EfficientNetLite0, Level
 from seqloom.models.encoders.pretrained import SHA256
-from seqloom.models.encoders.vision import in_a_row, outline_of, scaled
+from seqloom.models.encoders.vision import in_a_row, layout_of, outline_of, scaled
 from seqloom.recipe import sections
 
 _TOGETHER = 4
@@ -65,6 +66,47 @@ class FrozenFeatures:
         features = in_a_row(network(scaled(pixels, like=network.stem.weight)))
         found: Features = features.to(torch.float16).contiguous().numpy()
         return found
+
+
+class FrozenFrames:
+    """What EfficientNet-Lite0 sees of each frame, in half precision: at each place of its grid [L, P, F], or their mean [L, F].
+
+    The mean is all that a memory of frames needs, and a small part of what a long clip would take.
+    """
+
+    def __init__(self, section: sections.VideoEncoder, frames: VideoFrames) -> None:
+        if not isinstance(section.frames, sections.EfficientNetLite0Encoder):
+            raise TypeError(section.frames)
+        self._section, self._frames, self._pooled = section.frames, frames, section.memory == "frames"
+
+    @cached_property
+    def _network(self) -> EfficientNetLite0:
+        return frozen_network(self._section.features)
+
+    @property
+    def key(self) -> str:
+        """All that the rows depend on beside the files. The number counts changes of the arithmetic."""
+        seen = "mean of " if self._pooled else ""
+        return f"efficientnet_lite0 frames 1 {SHA256[:16]} {seen}{self._section.features} of {self._frames.key}"
+
+    @cached_property
+    def row(self) -> tuple[int, ...]:
+        """How many numbers there are for a frame."""
+        network = outline_of(self._section)
+        places = layout_of(network, self._frames.height, self._frames.width).places
+        return (network.channels,) if self._pooled else (places, network.channels)
+
+    @torch.inference_mode()
+    def arrays(self, files: Sequence[Media]) -> Iterator[Features]:
+        """Yield what is seen of each file, in order. Raises `DataError` at the first that is no video."""
+        network = self._network
+        for frames in self._frames.arrays(files):
+            parts = []
+            for start in range(0, len(frames), _TOGETHER):
+                some = torch.from_numpy(frames[start : start + _TOGETHER])
+                seen = in_a_row(network(scaled(some, like=network.stem.weight)))
+                parts.append(seen.mean(dim=1) if self._pooled else seen)
+            yield torch.cat(parts).to(torch.float16).contiguous().numpy()
 
 
 def frozen_network(level: Level) -> EfficientNetLite0:

@@ -21,21 +21,21 @@ class ConvolutionalNetwork(nn.Module):
     """Stages that each halve height and width, then look again in residual blocks.
 
     Each place is normalised by itself: batch normalisation would make an image depend on its neighbours.
-    channels: of what it sees; halvings: of the sides.
+    colours: how many numbers a pixel has. channels: of what it sees; halvings: of the sides.
     """
 
-    def __init__(self, section: sections.ConvolutionalEncoder) -> None:
+    def __init__(self, section: sections.ConvolutionalEncoder, colours: int = 3) -> None:
         super().__init__()
         self.channels, self.halvings = section.channels[-1], len(section.channels)
         self.stages = nn.Sequential()
-        inside = 3
+        inside = colours
         for outside, blocks in zip(section.channels, section.blocks_of_stages, strict=True):
             self.stages.append(Halving(inside, outside))
             self.stages.extend(ResidualBlock(outside) for _ in range(blocks))
             inside = outside
 
     def forward(self, images: Tensor) -> Tensor:
-        """Images [B, 3, H, W], scaled -> features [B, C, rows, columns]."""
+        """Images [B, colours, H, W], scaled -> features [B, C, rows, columns]."""
         seen: Tensor = self.stages(images)
         return seen
 
@@ -93,16 +93,17 @@ def _normalised(inside: int, outside: int, *, kernel: int = 3, stride: int = 1) 
 class ImageEncoder(Encoder):
     """Reads an image, or what a frozen network saw of it, into a grid of states row by row, and a summary of all of it (E6).
 
-    height, width: of the images, in pixels. A frozen network is no part of the encoder: `frozen_features` has it.
+    height, width: of the images, in pixels; colours: how many numbers a pixel has. A frozen network is no part of the
+    encoder: `frozen_features` has it.
     """
 
     anchor: Tensor
     layout: Grid
 
-    def __init__(self, section: sections.ImageEncoder, height: int, width: int) -> None:
+    def __init__(self, section: sections.ImageEncoder, height: int, width: int, colours: int = 3) -> None:
         super().__init__()
-        self.pixels = height, width
-        self.network = build_network(section) if is_trained(section) else None
+        self.pixels = colours, height, width
+        self.network = build_network(section, colours) if is_trained(section) else None
         network = self.network or outline_of(section)
         self.layout = layout_of(network, height, width)
         self.dropout = SequenceDropout(section.dropout, locked=False)
@@ -124,7 +125,7 @@ class ImageEncoder(Encoder):
         self.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
 
     def forward(self, values: Tensor, lengths: Tensor) -> Memory:
-        """Pixels [B, 1, H, W, 3], or features [B, P, F]; lengths [B], 0 for no image at all -> Memory."""
+        """Pixels [B, 1, H, W, C], or features [B, P, F]; lengths [B], 0 for no image at all -> Memory."""
         seen = self.dropout(values.to(self.anchor) if self.network is None else self._look(values[:, 0]))
         states: Tensor = self.project(seen)  # [B, P, D]
         if self.rows is not None and self.columns is not None:
@@ -134,7 +135,7 @@ class ImageEncoder(Encoder):
         return Memory(states, there.expand(states.shape[:2]), summary, ((summary,),))
 
     def _look(self, pixels: Tensor) -> Tensor:
-        """Pixels [B, H, W, 3] from 0 to 255 -> what the network sees at each place, [B, P, F]."""
+        """Pixels [B, H, W, C] from 0 to 255 -> what the network sees at each place, [B, P, F]."""
         if self.network is None:
             raise TypeError("a frozen network is no part of the encoder")
         return in_a_row(self.network(scaled(pixels, like=self.anchor)))
@@ -159,7 +160,7 @@ class ImageEncoder(Encoder):
         seen = 0
         if self.network is not None:
             with FlopCounterMode(display=False) as counter:
-                self.network(self.anchor.new_zeros(1, 3, *self.pixels))
+                self.network(self.anchor.new_zeros(1, *self.pixels))
             seen = counter.get_total_flops() // 2
         return Multiplications(sentence=seen + matrix_entries(self.dense), source=matrix_entries(self.project))
 
@@ -187,11 +188,11 @@ def is_trained(section: sections.ImageEncoder) -> bool:
 Network = ConvolutionalNetwork | EfficientNetLite0
 
 
-def build_network(section: sections.ImageEncoder) -> Network:
-    """The network that an encoder names, with weights drawn by chance."""
+def build_network(section: sections.ImageEncoder, colours: int = 3) -> Network:
+    """The network that an encoder names, with weights drawn by chance. colours: how many numbers a pixel has."""
     match section:
         case sections.ConvolutionalEncoder():
-            return ConvolutionalNetwork(section)
+            return ConvolutionalNetwork(section, colours)
         case sections.EfficientNetLite0Encoder(features=features):
             return EfficientNetLite0(features)
         case _:
@@ -210,7 +211,7 @@ def layout_of(network: Network, height: int, width: int) -> Grid:
 
 
 def scaled(pixels: Tensor, *, like: Tensor) -> Tensor:
-    """Pixels [B, H, W, 3] from 0 to 255 as a network sees them: [B, 3, H, W] around 0, in the precision of another tensor."""
+    """Pixels [B, H, W, C] from 0 to 255 as a network sees them: [B, C, H, W] around 0, in the precision of another tensor."""
     return pixels.to(like).sub_(127.0).div_(128.0).permute(0, 3, 1, 2)
 
 

@@ -41,12 +41,14 @@ from seqloom.recipe.sections.sources import (
     ColumnName,
     FileSource,
     ImageSource,
+    PictureSource,
     SoundSource,
     Source,
     Sources,
     SourceSection,
     TextSource,
     VectorSource,
+    VideoSource,
 )
 from seqloom.recipe.sections.training import (
     Adam,
@@ -68,6 +70,7 @@ from seqloom.recipe.sections.training import (
     Validation,
 )
 from seqloom.recipe.sections.transformer import Transformer, TransformerDecoder, TransformerEncoder
+from seqloom.recipe.sections.video import NoTime, Time, VideoEncoder
 from seqloom.recipe.sections.vision import ConvolutionalEncoder, EfficientNetLite0Encoder, GridEncoder, ImageEncoder
 from seqloom.recipe.sections.vocabularies import (
     AnyVocabulary,

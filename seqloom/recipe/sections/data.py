@@ -8,16 +8,17 @@ from pydantic import AfterValidator, model_validator
 
 from seqloom.recipe.sections.base import Count, Fraction, Named, Positive, Section
 from seqloom.recipe.sections.columns import NOT_NAMES, SOURCE, TARGET, Columns, Form, form_of, is_lone
-from seqloom.recipe.sections.sources import AnySource, FileSource, ImageSource, Sources, TextSource
+from seqloom.recipe.sections.sources import AnySource, FileSource, ImageSource, Sources, TextSource, VideoSource
 from seqloom.recipe.sections.vocabularies import AnyVocabulary, Vocabularies
 
-BuiltinTask = Literal["dates", "scenes", "scene-questions"]
+BuiltinTask = Literal["dates", "scenes", "scene-questions", "moves"]
 """The tasks that bring their own examples."""
 
 BUILTIN_SOURCES: Mapping[BuiltinTask, Mapping[str, AnySource]] = {
     "dates": {SOURCE: TextSource()},
     "scenes": {"image": ImageSource(size=64)},
     "scene-questions": {"image": ImageSource(size=64), "question": TextSource()},
+    "moves": {"video": VideoSource(size=40, frames_per_second=None)},
 }
 """What the sources of each built-in task are, unless a recipe says more about them."""
 

@@ -11,6 +11,7 @@ from seqloom.recipe.sections.bridges import AttentionBridge, Bridge, CrossAttent
 from seqloom.recipe.sections.frames import FrameTransformerEncoder, PyramidEncoder
 from seqloom.recipe.sections.recurrent import RecurrentDecoder, TextEncoder
 from seqloom.recipe.sections.transformer import TransformerDecoder, TransformerEncoder
+from seqloom.recipe.sections.video import VideoEncoder
 from seqloom.recipe.sections.vision import ConvolutionalEncoder, EfficientNetLite0Encoder, GridEncoder
 
 
@@ -49,6 +50,7 @@ AnyEncoder = (
     | EfficientNetLite0Encoder
     | PyramidEncoder
     | FrameTransformerEncoder
+    | VideoEncoder
 )
 Encoder = Annotated[AnyEncoder, Field(discriminator="kind")]
 Encoders = Annotated[dict[str, Encoder], AfterValidator(Named)]

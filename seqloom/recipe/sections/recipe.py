@@ -12,8 +12,10 @@ from seqloom.recipe.sections.frames import FrameTransformerEncoder, PyramidEncod
 from seqloom.recipe.sections.model import AnyEncoder, DenseEncoder, Model
 from seqloom.recipe.sections.recurrent import TextEncoder
 from seqloom.recipe.sections.search import Beam, Search
+from seqloom.recipe.sections.sources import VideoSource
 from seqloom.recipe.sections.training import Training
 from seqloom.recipe.sections.transformer import TransformerDecoder, TransformerEncoder
+from seqloom.recipe.sections.video import VideoEncoder
 from seqloom.recipe.sections.vision import ConvolutionalEncoder, EfficientNetLite0Encoder
 
 _READS: dict[type[AnyEncoder], str] = {
@@ -24,10 +26,17 @@ _READS: dict[type[AnyEncoder], str] = {
     EfficientNetLite0Encoder: "image",
     PyramidEncoder: "frames",
     FrameTransformerEncoder: "frames",
+    VideoEncoder: "video",
 }
 """What each encoder reads: the `content` of a source."""
 
-_WORDS = {"text": "text", "vector": "a vector", "image": "an image", "frames": "frames, which are rows of numbers"}
+_WORDS = {
+    "text": "text",
+    "vector": "a vector",
+    "image": "an image",
+    "frames": "frames, which are rows of numbers",
+    "video": "a video",
+}
 """What sources are, in a sentence."""
 
 
@@ -166,6 +175,17 @@ class Recipe(Section):
                 f"{place}: an encoder of kind {encoder.kind} reads {_WORDS[reads]}, and {called} is {_WORDS[source.content]}. "
                 f"{remedy}, or another kind in `data.sources`"
             )
+        return self
+
+    @model_validator(mode="after")
+    def _a_pretrained_network_sees_colours(self) -> Self:
+        for name, encoder in self._readable_pairs():
+            source = self.data.sources[name]
+            if isinstance(encoder, VideoEncoder) and encoder.is_pretrained and isinstance(source, VideoSource) and source.grey:
+                raise ValueError(
+                    f"data.sources.{name}: `grey: true` leaves no colours, and EfficientNet-Lite0 has learnt to see with them. "
+                    "Remove `grey`, or write `frames: {kind: cnn}` in the encoder"
+                )
         return self
 
     def _readable_pairs(self) -> Iterator[tuple[str, AnyEncoder]]:

@@ -80,10 +80,9 @@ class FileSource(SourceSection):
         return self if self.root is None else self.model_copy(update={"root": absolute(self.root)})
 
 
-class ImageSource(FileSource):
-    """The source is an image file, made `size` high and wide."""
+class PictureSource(FileSource):
+    """What sources share that are pictures, still or moving, made `size` high and wide."""
 
-    kind: Literal["image"] = "image"
     size: Positive | tuple[Positive, Positive] = 224
     """One number, or height and width."""
     fit: Literal["crop", "pad", "stretch"] = "crop"
@@ -93,6 +92,12 @@ class ImageSource(FileSource):
     def height_and_width(self) -> tuple[int, int]:
         """The size in pixels."""
         return self.size if isinstance(self.size, tuple) else (self.size, self.size)
+
+
+class ImageSource(PictureSource):
+    """The source is an image file."""
+
+    kind: Literal["image"] = "image"
 
     @property
     def in_words(self) -> str:
@@ -145,7 +150,32 @@ class SoundSource(FileSource):
         return f"sounds, {self.width} {what} every {self.step:g} ms"
 
 
-AnySource = TextSource | VectorSource | ImageSource | SoundSource
+class VideoSource(PictureSource):
+    """The source is a video file, or a folder of frames."""
+
+    kind: Literal["video"] = "video"
+    size: Positive | tuple[Positive, Positive] = 64
+    """One number, or height and width."""
+    grey: bool = False
+    """Whether brightness is all that is kept of colours."""
+    frames_per_second: Annotated[float, Field(gt=0.0, le=240.0)] | None = 10.0
+    """Of a file with more, frames are left out; `None` takes all. A folder's frames are taken as they are."""
+    maximum_frames: Annotated[int, Field(ge=1, le=10_000)] = 200
+    """So many are taken at most, from the beginning."""
+
+    @property
+    def channels(self) -> int:
+        """How many numbers a pixel has."""
+        return 1 if self.grey else 3
+
+    @property
+    def in_words(self) -> str:
+        """What it is, for a summary."""
+        pace = "all frames" if self.frames_per_second is None else f"{self.frames_per_second:g} frames per second"
+        return "{}videos of {} x {} pixels, {}".format("grey " if self.grey else "", *self.height_and_width, pace)
+
+
+AnySource = TextSource | VectorSource | ImageSource | SoundSource | VideoSource
 Source = Annotated[AnySource, Field(discriminator="kind")]
 Sources = Annotated[dict[str, Source], AfterValidator(Named)]
 """What each source is, by its name."""

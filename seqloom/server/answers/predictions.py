@@ -10,6 +10,7 @@ import numpy as np
 
 from seqloom.data.examples import Example
 from seqloom.data.kinds.contract import Renderer
+from seqloom.data.media.animations import apng
 from seqloom.data.reading.oracles import Unit
 from seqloom.errors import DataError
 from seqloom.evaluation.tracing import grow_tree
@@ -18,7 +19,7 @@ from seqloom.prediction.constraints import OracleInput, Prefix
 from seqloom.prediction.drawn import DrawnPrediction
 from seqloom.prediction.tasks import Task, Watch
 from seqloom.recipe.sections import Search
-from seqloom.results.layouts import Frames, Grid, Layout, Tokens
+from seqloom.results.layouts import Film, Frames, Grid, Layout, Tokens
 from seqloom.results.predictions import Alignment, Candidate
 from seqloom.results.search_tree import SearchTree
 from seqloom.search.traces import Trace
@@ -29,6 +30,8 @@ from seqloom.views.maps.heatmap import drawing as map_drawing
 
 _PICTURE = 512
 """Longer sides of a picture are shrunk to this: it is to be looked at."""
+_FILM = 4
+"""How many axes the frames of a film have."""
 _READ = 0.05
 """A position with less weight than this over all steps was never read."""
 _LONGEST_REPEAT = 40
@@ -204,6 +207,8 @@ def layout_json(layout: Layout) -> dict[str, Any]:
             return {"kind": "grid", "rows": rows, "columns": columns}
         case Frames(stride):
             return {"kind": "frames", "stride": stride}
+        case Film(rows, columns):
+            return {"kind": "film", "rows": rows, "columns": columns}
         case _:
             assert_never(layout)
 
@@ -212,7 +217,8 @@ def _picture(render: Renderer | None) -> dict[str, str]:
     """A source as the model saw it, if it can be drawn."""
     if render is not None:
         with suppress(DataError):
-            return {"picture": data_uri(rgb_png(shrunk(render(), _PICTURE)))}
+            pixels = render()
+            return {"picture": data_uri(apng(pixels) if pixels.ndim == _FILM else rgb_png(shrunk(pixels, _PICTURE)))}
     return {}
 
 

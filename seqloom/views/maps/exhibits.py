@@ -1,7 +1,8 @@
 """A prediction together with what a view shows beside it and a prediction does not hold: pixels, boxes, whose it is."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -44,12 +45,24 @@ class Exhibit:
     """What a view shows of one prediction.
 
     pictures: by source name, those that are pictures; one that is missing is drawn as a plain ground. label: whose
-    prediction it is where several are compared, such as a run and its bridge.
+    prediction it is where several are compared, such as a run and its bridge. films: by source name, the frames of those
+    that move, [frames, height, width, 3].
     """
 
     prediction: Prediction
     pictures: Mapping[str, Picture] = field(default_factory=dict)
     label: str = ""
+    films: Mapping[str, Pixels] = field(default_factory=dict)
+
+    @cached_property
+    def in_time(self) -> Prediction:
+        """The prediction with weights over frames where it has weights over the places of frames: a column for each frame."""
+        best, *others = (_in_time(one) for one in self.prediction.candidates)
+        return replace(self.prediction, best=best, alternatives=tuple(others))
+
+
+def _in_time(candidate: Candidate) -> Candidate:
+    return replace(candidate, alignment={name: one.in_time() for name, one in candidate.alignment.items()})
 
 
 Shown = Prediction | Exhibit

@@ -75,7 +75,7 @@ def component(shown: Shown, *, compact: bool = False) -> str:
 
 def _section(exhibit: Exhibit, *, compact: bool, scripted: bool) -> str:
     """The markup of a map. scripted: without what the script draws, and without its data."""
-    prediction, best = exhibit.prediction, exhibit.prediction.best
+    prediction, best = exhibit.in_time, exhibit.in_time.best
     attention = any(one.alignment for one in prediction.candidates)
     heading = foreign(exhibit.label, "whose", "h2") if exhibit.label else ""
     strips = [plan_strip(best, name, exhibit.pictures.get(name)) for name in pictured(best)]
@@ -141,7 +141,7 @@ def _legend(alignment: Alignment) -> str:
 
 
 def _data(exhibit: Exhibit) -> dict[str, Any]:
-    candidates = exhibit.prediction.candidates
+    candidates = exhibit.in_time.candidates
     names = list(dict.fromkeys(name for one in candidates for name in one.alignment))
     lighting = {"lighting": LIGHTING} if any(pictured(one) for one in candidates) else {}
     return {

@@ -9,7 +9,7 @@ from typing import assert_never
 
 import numpy as np
 
-from seqloom.results.layouts import Frames, Grid, Tokens
+from seqloom.results.layouts import Film, Frames, Grid, Tokens
 from seqloom.results.predictions import Alignment, FloatArray
 from seqloom.views.drawing.pixels import Pixels, indexed_png
 from seqloom.views.drawing.theme import GLOW, VEIL, channels
@@ -40,7 +40,7 @@ def weights_on_grid(alignment: Alignment, head: int | None = None) -> FloatArray
 def grid_of(alignment: Alignment) -> tuple[int, int]:
     """Rows and columns; whatever is no picture is one row."""
     match alignment.layout:
-        case Grid(rows, columns):
+        case Grid(rows, columns) | Film(rows, columns):
             return rows, columns
         case Tokens() | Frames():
             return 1, alignment.weights.shape[-1]

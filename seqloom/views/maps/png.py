@@ -39,7 +39,7 @@ def several_to_png(exhibits: Sequence[Exhibit], *, title: str = "") -> bytes:
     panels: list[_Panel] = []
     for one in exhibits:
         panels += [_Heading(one.label)] if one.label else []
-        panels += _panels(one.prediction.best, one.pictures)
+        panels += _panels(one.in_time.best, one.pictures)
     return _stacked(panels, title)
 
 

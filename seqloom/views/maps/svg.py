@@ -57,7 +57,7 @@ def several_to_svg(exhibits: Sequence[Exhibit], *, title: str = "") -> str:
     panels: list[_Panel] = []
     for number, one in enumerate(exhibits):
         panels += [_heading(one.label)] if one.label else []
-        panels += _panels(one.prediction.best, one.pictures, number=number)
+        panels += _panels(one.in_time.best, one.pictures, number=number)
     return _stacked(panels, title, title or exhibits[0].prediction.text)
 
 

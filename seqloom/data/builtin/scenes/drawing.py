@@ -15,6 +15,7 @@ from seqloom.data.builtin.scenes.things import (
     STAR_NOTCH,
     STAR_TIP,
     TRIANGLE_TIP,
+    Colour,
     Scene,
     Thing,
     scene,
@@ -42,13 +43,22 @@ def draw(number: int, side: int = SIDE) -> Pixels:
 
 def drawn(content: Scene, side: int) -> Pixels:
     """Draw a scene."""
-    middles = _middles(side)
-    rightward, downward = content.light
-    light = (rightward * (middles - 0.5))[None, :] + (downward * (middles - 0.5))[:, None]
-    canvas = light[..., None] + np.asarray(content.background, dtype=np.float32)
+    canvas = ground(content.background, content.light, side)
     for thing in sorted(content.things, key=lambda thing: -thing.radius):  # What is inside comes last.
-        _paint(canvas, thing, middles)
-    canvas += _noise(content.number, side)[..., None]
+        paint(canvas, thing)
+    return printed(canvas, grain(content.number, side))
+
+
+def ground(background: Colour, light: tuple[float, float], side: int) -> Plane:
+    """A canvas with nothing on it yet. light: how much brighter it gets from left to right and from top to bottom."""
+    middles = _middles(side)
+    across, down = (share * (middles - 0.5) for share in light)
+    return (across[None, :] + down[:, None])[..., None] + np.asarray(background, dtype=np.float32)
+
+
+def printed(canvas: Plane, grain: Plane) -> Pixels:
+    """What is on a canvas as pixels, with grain."""
+    canvas = canvas + grain[..., None]
     return np.clip(canvas + 0.5, 0, 255, out=canvas).astype(np.uint8)
 
 
@@ -57,16 +67,17 @@ def _middles(side: int) -> Plane:
     return np.asarray((np.arange(side) + 0.5) / side, dtype=np.float32)
 
 
-def _noise(number: int, side: int) -> Plane:
+def grain(number: int, side: int) -> Plane:
     """Grain for each pixel. The generator's raw bits are used: NumPy promises that they stay the same."""
     bits = np.random.PCG64(number).random_raw(-(-side * side // 8)).astype("<u8", copy=False)
     levels = bits.view(np.uint8)[: side * side].reshape(side, side).astype(np.float32)
     return (levels - np.float32(127.5)) * np.float32(_NOISE / 127.5)
 
 
-def _paint(canvas: Plane, thing: Thing, middles: Plane) -> None:
+def paint(canvas: Plane, thing: Thing) -> None:
     """Lay a thing's colour over the part of the canvas around it."""
-    side = len(middles)
+    side = len(canvas)
+    middles = _middles(side)
     left, top = (max(0, int(edge * side) - 1) for edge in thing.box[:2])
     right, bottom = (int(edge * side) + 2 for edge in thing.box[2:])
     x = (middles[left:right] - np.float32(thing.x)) / np.float32(thing.radius)

@@ -137,7 +137,7 @@ class Thing:
     @cached_property
     def box(self) -> Box:
         """Where it is."""
-        left, top, right, bottom = _extent(self.shape, self.radius, self.angle)
+        left, top, right, bottom = extent(self.shape, self.radius, self.angle)
         return Box(self.x + left, self.y + top, self.x + right, self.y + bottom)
 
     @property
@@ -218,14 +218,14 @@ def scene(number: int) -> Scene:
     if plan.relation == "inside":
         radii[1] = random.uniform(*_AROUND)
     angles = [random.uniform(-_TURN, _TURN) for _ in kinds]
-    extents = [_extent(shape, radius, angle) for (_, shape), radius, angle in zip(kinds, radii, angles, strict=True)]
+    extents = [extent(shape, radius, angle) for (_, shape), radius, angle in zip(kinds, radii, angles, strict=True)]
     places = _places(random, plan, extents)
     things = tuple(
-        Thing(size, colour, shape, x, y, radius, angle, _jittered(random, COLOURS[colour]))
+        Thing(size, colour, shape, x, y, radius, angle, jittered(random, COLOURS[colour]))
         for size, (colour, shape), (x, y), radius, angle in zip(sizes, kinds, places, radii, angles, strict=True)
     )
     grey = random.uniform(160, 180)
-    background = _jittered(random, (grey, grey, grey))
+    background = jittered(random, (grey, grey, grey))
     return Scene(number, things, plan.relation, plan.leading, background, (random.uniform(-16, 16), random.uniform(-16, 16)))
 
 
@@ -305,7 +305,7 @@ def _near_middle(random: Random, room: tuple[float, float]) -> float:
     return middle + random.uniform(-half, half)
 
 
-def _extent(shape: str, radius: float, angle: float) -> Box:
+def extent(shape: str, radius: float, angle: float) -> Box:
     """The box of a shape around its own centre."""
     c, s = cos(angle) * radius, sin(angle) * radius
     discs = [(c * x - s * y, s * x + c * y, disc * radius) for x, y, disc in _OUTLINES[shape]]
@@ -317,6 +317,7 @@ def _extent(shape: str, radius: float, angle: float) -> Box:
     )
 
 
-def _jittered(random: Random, colour: Colour) -> Colour:
+def jittered(random: Random, colour: Colour) -> Colour:
+    """A colour a little to either side of another."""
     red, green, blue = (min(max(part + random.uniform(-_COLOUR_JITTER, _COLOUR_JITTER), 0), 255) for part in colour)
     return red, green, blue

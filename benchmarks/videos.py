@@ -1,0 +1,173 @@
+"""Classes and captions of videos: cut the data as published, train, measure the test part once, print a row.
+
+    python benchmarks/videos.py gestures --data DATA/hand_gestures --runs RUNS
+    python benchmarks/videos.py gestures-bag --data DATA/hand_gestures --runs RUNS
+    python benchmarks/videos.py actions --data DATA/weizmann_actions --runs RUNS
+    python benchmarks/videos.py lips --data DATA/grid_s1 --runs RUNS
+    python benchmarks/videos.py moves --runs RUNS
+
+A folder of DATA holds clips.zip and clips.tsv. The recipes are those of the package, `video-classes`, `video-captions` and
+`moves`; a name says what is changed in them. gestures-bag sees the same frames in no order. actions leaves out one person after
+the other: a model for each, whose settings were chosen on one of them. A run that was interrupted goes on. Rows are printed as
+JSON and as lines of docs/results.md.
+"""
+
+import argparse
+import csv
+import json
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from runs import Found, report, trained
+
+from seqloom.cli.demo_captions import describe
+from seqloom.cli.demo_video import measure_films
+from seqloom.cli.recipes import find_recipe
+from seqloom.data.examples import Example
+from seqloom.prediction.predictor import Predictor
+from seqloom.recipe import read_recipe
+from seqloom.recipe.sections import Recipe
+from seqloom.training.machine import choose_threads
+
+BAG = ["model.encoder.time={kind: none, positions: false}", "model.encoder.differences=false"]
+"""Frames in no order: what a clip and the same clip backwards have in common."""
+
+ACTIONS = [
+    "data.sources.video.size=[48, 60]",
+    "data.sources.video.frames_per_second=8.34",
+    "model.encoder.flip=true",
+    "training.epochs=40",
+    "training.validation.metric=loss",
+]
+LIPS = ["data.sources.video={kind: video, size: [40, 64], grey: true, frames_per_second: null}"]
+
+ROWS: dict[str, tuple[str, list[str]]] = {
+    "gestures": ("video-classes", []),
+    "gestures-bag": ("video-classes", BAG),
+    "actions": ("video-classes", ACTIONS),
+    "lips": ("video-captions", LIPS),
+    "moves": ("moves", []),
+}
+"""The recipe of each row, and what is changed in it."""
+
+TARGETS = {"gestures": "gesture", "actions": "action", "lips": "words"}
+SPLITS = {"train": "train", "dev": "validation", "test": "test"}
+
+
+def rows_of(data: Path) -> list[dict[str, str]]:
+    """The table of a data set."""
+    with (data / "clips.tsv").open(encoding="utf-8", newline="") as stream:
+        return list(csv.DictReader(stream, delimiter="\t", quoting=csv.QUOTE_NONE))
+
+
+def write_tables(folder: Path, parts: dict[str, Sequence[dict[str, str]]], target: str) -> list[str]:
+    """A table for each part, and the settings that name them."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for part, rows in parts.items():
+        lines = (f"{row['file']}\t{row[target]}\n" for row in rows)
+        (folder / f"{part}.tsv").write_text("".join(lines), encoding="utf-8")
+    return [f"data.{part}={folder / part}.tsv" for part in parts]
+
+
+def published_parts(rows: Iterable[dict[str, str]]) -> dict[str, Sequence[dict[str, str]]]:
+    """The parts that a table names."""
+    listed = list(rows)
+    return {part: [row for row in listed if row["split"] == split] for split, part in SPLITS.items()}
+
+
+def without(person: str, rows: Iterable[dict[str, str]]) -> dict[str, Sequence[dict[str, str]]]:
+    """All clips of a person are the test part; weights are those of the least loss on the clips that they learnt from."""
+    listed = list(rows)
+    others = [row for row in listed if row["person"] != person]
+    return {"train": others, "validation": others, "test": [row for row in listed if row["person"] == person]}
+
+
+def right_of(run: Path) -> list[tuple[Example, str]]:
+    """The test part with what the model says of it."""
+    predictor = Predictor.load(run)
+    examples = list(predictor.corpus.examples("test"))
+    return [(example, one.text) for example, one in zip(examples, predictor.predict(examples), strict=True)]
+
+
+def accuracy(judged: Sequence[tuple[Example, str]]) -> float:
+    """How many are right, in percent."""
+    return round(100 * sum(example.target == text for example, text in judged) / len(judged), 2)
+
+
+def measure_classes(run: Path) -> Found:
+    """Accuracy, also on the two classes that are each other backwards, where there are such."""
+    judged = right_of(run)
+    swipes = [one for one in judged if "swipe" in (one[0].target or "")]
+    wrong = [f"{example.target} -> {text}" for example, text in judged if example.target != text]
+    return {"accuracy": accuracy(judged), "swipes": accuracy(swipes) if swipes else None, "count": len(judged), "wrong": wrong}
+
+
+def measure_words(run: Path) -> Found:
+    """Words that are right in their place, of all words; and whole sentences."""
+    judged = right_of(run)
+    pairs = [((example.target or "").split(), text.split()) for example, text in judged]
+    words = sum(len(wanted) for wanted, _ in pairs)
+    hits = sum(one == other for wanted, written in pairs for one, other in zip(wanted, written, strict=False))
+    return {"word_accuracy": round(100 * hits / words, 2), "accuracy": accuracy(judged), "count": len(judged)}
+
+
+def measure_moves(run: Path) -> Found:
+    """Exact match on known and new combinations, and how often the model looked when it happened."""
+    predictor = Predictor.load(run)
+    return measure_films(describe(predictor, "validation"), describe(predictor, "test"))
+
+
+MEASURES = {"gestures": measure_classes, "gestures-bag": measure_classes, "lips": measure_words, "moves": measure_moves}
+
+
+def figures(found: Found) -> str:
+    """Every figure that was measured."""
+    return " | ".join(f"{value:.2f}" for value in found.values() if isinstance(value, float))
+
+
+def leave_one_out(data: Path, runs: Path, settings: Sequence[str]) -> None:
+    """Train and test a model for each person who is left out; print what each gave, and the mean."""
+    rows = rows_of(data)
+    judged: list[tuple[Example, str]] = []
+    by_person: dict[str, float] = {}
+    for person in sorted({row["person"] for row in rows}):
+        tables = write_tables(runs / f"actions-tables-{person}", without(person, rows), "action")
+        outcome = trained(recipe_of("actions", [*tables, *settings]), runs / f"actions-{person}")
+        found = right_of(outcome.path)
+        judged += found
+        by_person[person] = accuracy(found)
+        print(json.dumps({person: by_person[person]}), flush=True)
+    wrong = [f"{example.target} -> {text}" for example, text in judged if example.target != text]
+    print(json.dumps({"name": "actions", "accuracy": accuracy(judged), "by_person": by_person, "wrong": wrong}))
+
+
+def recipe_of(name: str, settings: Sequence[str]) -> Recipe:
+    """The recipe of a row, with its data."""
+    recipe, changes = ROWS[name]
+    return read_recipe(find_recipe(recipe), [*changes, *settings])
+
+
+def main() -> None:
+    """Train or pick up a run, then measure it."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("name", choices=ROWS)
+    parser.add_argument("--data", type=Path, help="the folder of the data set")
+    parser.add_argument("--runs", type=Path, required=True, help="where run folders and tables are kept")
+    parser.add_argument("--threads", type=int, default=choose_threads(None))
+    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="change the recipe further")
+    wanted = parser.parse_args()
+    settings = [f"training.threads={wanted.threads}", *wanted.set]
+    if wanted.name != "moves":
+        settings.insert(0, f"data.sources.video.root={(wanted.data / 'clips.zip').resolve()}")
+    if wanted.name == "actions":
+        leave_one_out(wanted.data, wanted.runs, settings)
+        return
+    if wanted.name != "moves":
+        target = TARGETS[wanted.name.split("-")[0]]
+        settings += write_tables(wanted.runs / f"{wanted.name}-tables", published_parts(rows_of(wanted.data)), target)
+    recipe = recipe_of(wanted.name, settings)
+    report(wanted.name, recipe, wanted.runs / wanted.name, measure=MEASURES[wanted.name], figures=figures)
+
+
+if __name__ == "__main__":
+    main()
