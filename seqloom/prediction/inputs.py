@@ -9,7 +9,7 @@ import numpy as np
 
 from seqloom.data.arrays import IntArray, Padded
 from seqloom.data.examples import INPUT, Example, Origin, abbreviated
-from seqloom.data.kinds import kind_of
+from seqloom.data.kinds import file_kind_of, kind_of
 from seqloom.data.kinds.contract import ModelSide, ReadSource, Renderer
 from seqloom.data.kinds.text import Limit
 from seqloom.data.kinds.vector import as_text
@@ -26,9 +26,6 @@ Input = str | PathLike[str] | Mapping[str, Any] | Example
 
 Advance = Callable[[int], None]
 """Is told how much more is done."""
-
-_LENGTH_OF_A_FILE = 20
-"""Limits on outputs grow with the source, and a file has no symbols: it counts as so many, enough for a long caption."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +48,7 @@ class ReadExample:
 
     @property
     def symbols(self) -> int:
-        """How much there is to read: of the longest text; where there is none, nothing tells examples apart."""
+        """How much there is to read: of the longest text, or of the longest file where there is none."""
         return max((len(one.encoded.ids) for one in self.sources.values() if one.encoded is not None), default=self.length)
 
 
@@ -76,6 +73,7 @@ class Reader:
         self.sources: Mapping[str, AnySource] = data.sources
         self._data = data
         self._texts = data.text_sources
+        self._files = data.file_sources
         self._vocabularies = vocabularies
         self._layouts = layouts
         self._tell_apart = tell_apart
@@ -158,15 +156,18 @@ class Reader:
         encoded = {name: one.encoded for name, one in sources.items() if one.encoded is not None}
         copies = next((one.copies for one in reversed(encoded.values()) if one.copies), {})
         unknown = tuple(piece for name in self._texts for piece in encoded[name].unknown_in(example.sources[name]))
-        files = any(one.media is not None for one in sources.values())
-        length = max(_LENGTH_OF_A_FILE if files else 0, *(len(one.ids) for one in encoded.values()), 0)
+        length = max(*(one.length for one in sources.values()), *(len(one.ids) for one in encoded.values()), 0, 0)
         unread = sum(one.unread for one in sources.values())
         return ReadExample(example, sources, blank, length, copies, unknown, unread)
 
     def fits(self, example: Example) -> bool:
-        """Whether the texts of an example are short enough to be read."""
+        """Whether all that an example consists of is short enough to be read."""
         texts = {name: example.sources[name] for name in self._texts if self._data.first_of(name) is None}
         try:
+            for name, source in self._files.items():
+                kind = file_kind_of(source)
+                if kind.excess(kind.find(example.sources[name], example.origin)):
+                    return False
             for name, text in [*texts.items(), *((TARGET, text) for text in example.targets)]:
                 self.limit.require(self._vocabularies[name], text, example.origin)
         except DataError:

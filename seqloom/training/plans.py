@@ -4,6 +4,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -12,6 +13,7 @@ from seqloom.data.arrays import IntArray
 from seqloom.data.preparing.batches import Batch, BatchPlan, StreamPlan, plan_epoch, plan_stream
 from seqloom.data.preparing.splits import PreparedSplit
 from seqloom.recipe.sections import TARGET, Recipe
+from seqloom.training.augmentation import masked
 
 Plan = TypeVar("Plan", BatchPlan, StreamPlan)
 
@@ -78,7 +80,14 @@ class ExamplePlans(Plans[BatchPlan]):
         return len(self._plan.batches)
 
     def _batch(self, index: int) -> Batch:
-        return self.split.batch(self._plan.batches[index])
+        numbers, augment = self._plan.batches[index], self.recipe.training.augment
+        if augment is None:
+            return self.split.batch(numbers)
+        random = np.random.default_rng([self.recipe.seed, self._epoch, index])
+        batch = self.split.batch(numbers, random)
+        frames = {name for name, source in self.recipe.data.sources.items() if source.content == "frames"}
+        covered = {name: masked(one, augment, random) if name in frames else one for name, one in batch.sources.items()}
+        return replace(batch, sources=covered)
 
 
 class StreamPlans(Plans[StreamPlan]):

@@ -20,7 +20,7 @@ from seqloom.data.vocabulary import Vocabulary
 from seqloom.errors import DataError, RecipeError, RunError, UsageError
 from seqloom.metrics import NotComputedError, absence, better, silence
 from seqloom.models.encoder_decoder import EncoderDecoder, build_model
-from seqloom.models.encoders.frontends import build_frontends
+from seqloom.models.encoders.frontends import build_frontends, frontend_variants
 from seqloom.models.weights import choose_device, load_weight_arrays, weight_arrays
 from seqloom.prediction.backends import open_vocabularies
 from seqloom.prediction.inputs import Reader
@@ -175,6 +175,7 @@ def prepare_data(
         vocabularies=vocabularies,
         grow=grow,
         frontends=frontends,
+        variants=frontend_variants(recipe),
         tell_apart=recipe.copies,
     )
     _require_examples(prepared)
@@ -327,7 +328,9 @@ def _require_examples(prepared: Prepared) -> None:
 
 def _remedy(name: SplitName, split: PreparedSplit | None) -> str:
     if split is not None and split.dropped:
-        return f": all {split.dropped} are longer than data.maximum_length. Raise it, or give shorter ones"
+        return (
+            f": all {split.dropped} are longer than data.maximum_length. Raise it (of files, `longest`), or give shorter ones"
+        )
     if name == "train":
         return ". Give more data, or lower data.split, which takes validation and test from it"
     return f". Give more data, name a file in data.{name}, or raise data.split.{name}"
@@ -377,7 +380,7 @@ def _silent_metric(recipe: Recipe, validator: Validator) -> str:
 def _greeting(recipe: Recipe, prepared: Prepared, model: EncoderDecoder, precision: Precision, run: RunFolder) -> str:
     counts = ", ".join(f"{len(split):,} {name}" for name, split in prepared.splits.items())
     dropped = sum(split.dropped for split in prepared.splits.values())
-    too_long = f" ({dropped:,} longer than {recipe.data.maximum_length} symbols left out)" if dropped else ""
+    too_long = f" ({dropped:,} longer than {recipe.data.limits_in_words} left out)" if dropped else ""
     cut = sum(split.cut for split in prepared.splits.values())
     too_long += f" (of {cut:,} only the first symbols are read, as data.sources says)" if cut else ""
     sizes = ", ".join(f"{vocabulary.size:,} {name}" for name, vocabulary in prepared.vocabularies.items())

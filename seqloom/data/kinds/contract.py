@@ -46,9 +46,9 @@ class Rows:
 
 @dataclass(frozen=True)
 class ReadSource:
-    """One source of an example, read for prediction: symbols or numbers, or a file that is not opened yet.
+    """One source of an example, read for prediction: symbols or numbers, or a file that is not decoded yet.
 
-    unread: so many symbols at its end are left out.
+    length: of a file, as how many symbols it counts. unread: so many symbols at its end are left out.
     """
 
     example: Example
@@ -56,6 +56,7 @@ class ReadSource:
     encoded: "Encoded | None" = None
     media: Media | None = None
     unread: int = 0
+    length: int = 0
 
     @property
     def symbols(self) -> "Encoded":

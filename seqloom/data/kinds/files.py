@@ -10,7 +10,7 @@ from seqloom.data.arrays import Padded
 from seqloom.data.examples import Example, Origin
 from seqloom.data.kinds.contract import InputSize, ModelSide, ReadSource, Renderer, Rows, SourceKind, SourceReader
 from seqloom.data.media.catalogue import Catalogue
-from seqloom.data.media.files import Frontend, Media, MediaFinder
+from seqloom.data.media.files import Frontend, Media, MediaError, MediaFinder
 from seqloom.data.media.store import StoredFrontend
 from seqloom.errors import DataError
 from seqloom.recipe.sections import FileSource
@@ -55,6 +55,14 @@ class FileKind(SourceKind[File]):
         """What is wrong with a file as far as its header tells; None if nothing is."""
         return None
 
+    def excess(self, media: Media) -> str | None:  # noqa: ARG002 (not every kind has a limit)
+        """In how far a file is longer than the recipe takes; None if it is not."""
+        return None
+
+    def symbols(self, media: Media) -> int:  # noqa: ARG002 (most kinds have no length)
+        """As how many symbols a file counts, where outputs are limited by what is read: enough for a long caption."""
+        return 20
+
     def shortcoming(self, media: Media) -> str | None:
         """Read all of a file, and say what is poor about it, if anything is. Raises `MediaError` for one that is no good."""
         next(iter(self.frontend().arrays([media])))
@@ -70,7 +78,7 @@ class FileKind(SourceKind[File]):
 
     def rows(self) -> Rows:
         """A number for each content."""
-        files = Catalogue(self.find, self.trouble_in)
+        files = Catalogue(self.find, self.trouble_in, self.excess)
         return Rows(np.uint32, None, files.number, files)
 
     def input_size(self, vocabulary_size: int) -> InputSize:  # noqa: ARG002 (there is none)
@@ -100,7 +108,12 @@ class _FileReader(SourceReader):
         self._kind, self._frontend = kind, frontend
 
     def read(self, example: Example, text: str, *, blank: bool) -> ReadSource:
-        return ReadSource(example, text, media=None if blank else self._kind.find(text, example.origin))
+        if blank:
+            return ReadSource(example, text)
+        media = self._kind.find(text, example.origin)
+        if excess := self._kind.excess(media):
+            raise MediaError(f"{media.name}: {excess}")
+        return ReadSource(example, text, media=media, length=self._kind.symbols(media))
 
     def batch(self, sources: Sequence[ReadSource]) -> Padded:
         files = [self._media(one) for one in sources]

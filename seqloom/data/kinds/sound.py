@@ -7,9 +7,12 @@ from typing import Any, ClassVar
 
 from seqloom.data.kinds.files import FileKind
 from seqloom.data.media.files import Media, MediaError
-from seqloom.data.media.sounds import SoundRows, check_header, sound_facts
+from seqloom.data.media.sounds import SoundRows, check_header, sound_facts, spoken_length
 from seqloom.data.media.spectra import Spectra
 from seqloom.recipe.sections import SoundSource
+
+_SYMBOLS_PER_SECOND = 25
+"""Nobody speaks faster, counted in characters."""
 
 
 class SoundKind(FileKind[SoundSource]):
@@ -33,6 +36,20 @@ class SoundKind(FileKind[SoundSource]):
     def trouble_in(self, media: Media) -> str | None:
         """What its header tells: kind, length and rate."""
         return check_header(media)
+
+    def excess(self, media: Media) -> str | None:
+        """How many seconds it has, if that is more than the recipe's."""
+        seconds = sound_facts(media).seconds
+        if seconds <= self.section.longest:
+            return None
+        return (
+            f"expected a sound of at most {spoken_length(self.section.longest)} (`longest` in the recipe), found "
+            f"{spoken_length(seconds)}. Cut it, or let `seqloom transcribe` do so"
+        )
+
+    def symbols(self, media: Media) -> int:
+        """As many as can be said in its time."""
+        return 1 + round(_SYMBOLS_PER_SECOND * sound_facts(media).seconds)
 
     def frontend(self, threads: int = 1) -> SoundRows:
         """Energies in bands."""

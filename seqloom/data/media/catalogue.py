@@ -8,6 +8,9 @@ from seqloom.data.examples import Origin
 from seqloom.data.media.files import Media
 from seqloom.errors import DataError
 
+TOO_LONG = 2**32 - 1
+"""In the place of the number of a content: the file is longer than the recipe takes, and its example is left out."""
+
 _SHOWN = 5
 """So many files that cannot be read are named at once."""
 
@@ -22,10 +25,18 @@ class NamedFile:
 
 
 class Catalogue:
-    """All files that a source names. find: gives the file of a name; trouble: what its header tells."""
+    """All files that a source names. find: gives the file of a name; trouble: what its header tells.
 
-    def __init__(self, find: Callable[[str, Origin], Media], trouble: Callable[[Media], str | None]) -> None:
-        self._find, self._trouble = find, trouble
+    excess: in how far a file is longer than the recipe takes, if it is.
+    """
+
+    def __init__(
+        self,
+        find: Callable[[str, Origin], Media],
+        trouble: Callable[[Media], str | None],
+        excess: Callable[[Media], str | None] = lambda media: None,
+    ) -> None:
+        self._find, self._trouble, self._excess = find, trouble, excess
         self._contents: dict[str, int] = {}
         self._numbers: dict[tuple[str, str], int] = {}
         self._problems: list[str] = []
@@ -48,6 +59,8 @@ class Catalogue:
         try:
             media = self._find(name, origin)
             trouble = self._trouble(media)
+            if trouble is None and self._excess(media) is not None:
+                return TOO_LONG
             content = self._contents.setdefault(media.content_hash, len(self._contents))
         except DataError as problem:
             trouble, content = str(problem), 0

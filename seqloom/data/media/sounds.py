@@ -90,12 +90,16 @@ def check_header(media: Media) -> str | None:
     return None
 
 
-def samples_of(media: Media, rate: int) -> Samples:
-    """All of a recording, one channel, resampled. Raises `SoundProblem` if it is not a whole recording of a sensible length."""
+def samples_of(media: Media, rate: int, speed: float = 1.0) -> Samples:
+    """All of a recording, one channel, resampled. Raises `SoundProblem` if it is not a whole recording of a sensible length.
+
+    speed: at which it is played; higher ones sound higher, too.
+    """
     with _problems_of(media.name):
         decoder = _opened(media)
         mixed = _whole(media, decoder)
-        found = mixed if decoder.facts.rate == rate else _resampled(mixed, decoder.facts.rate, rate)
+        played = decoder.facts.rate * speed
+        found = mixed if played == rate else _resampled(mixed, played, rate)
         return np.concatenate(list(found))
 
 
@@ -116,7 +120,7 @@ def _whole(media: Media, decoder: _Decoder) -> Iterator[Samples]:
         raise _truncated(media.name, decoder.facts.seconds, count / decoder.facts.rate)
 
 
-def _resampled(blocks: Iterator[Samples], rate: int, wanted: int) -> Iterator[Samples]:
+def _resampled(blocks: Iterator[Samples], rate: float, wanted: int) -> Iterator[Samples]:
     """Samples at another rate."""
     from soxr import ResampleStream
 
@@ -284,18 +288,19 @@ def _require_soundfile() -> None:
 
 @dataclass(frozen=True)
 class SoundRows:
-    """Makes rows of recordings, in half precision.
+    """Makes rows of recordings, in half precision. speed: at which they are played.
 
     threads: how many recordings are decoded at once. It changes nothing but speed.
     """
 
     spectra: Spectra
     threads: int = 1
+    speed: float = 1.0
 
     @property
     def key(self) -> str:
         """All that rows depend on beside the files."""
-        return f"sound {self.spectra.key}"
+        return f"sound {self.spectra.key}{'' if self.speed == 1 else f' at {self.speed:g}'}"
 
     @property
     def row(self) -> tuple[int, ...]:
@@ -308,4 +313,4 @@ class SoundRows:
 
     def array(self, media: Media) -> npt.NDArray[np.float16]:
         """The rows of a file, [L, F]."""
-        return self.spectra.rows(samples_of(media, self.spectra.rate)).astype(np.float16)
+        return self.spectra.rows(samples_of(media, self.spectra.rate, self.speed)).astype(np.float16)

@@ -201,11 +201,15 @@ class StoredFrontend:
 
 @dataclass(frozen=True)
 class MediaSide:
-    """The files of a split's examples. numbers [N]: which file; spans: where its rows are among all `rows` of the store."""
+    """The files of a split's examples. numbers [N]: which file; spans: where its rows are among all `rows` of the store.
+
+    variants: the same files in other forms to learn from, of which one is drawn each time; nothing if there is this form alone.
+    """
 
     numbers: IntArray
     spans: IntArray
     rows: npt.NDArray[Any]
+    variants: "Sequence[MediaSide]" = ()
 
     @property
     def lengths(self) -> IntArray:
@@ -216,3 +220,11 @@ class MediaSide:
     def batch(self, examples: IntArray) -> Padded:
         """The rows of some examples, padded."""
         return Padded.of_parts(self.rows, *self.spans[self.numbers[examples]].T)
+
+    def drawn(self, examples: IntArray, random: np.random.Generator) -> Padded:
+        """The rows of some examples, each in a form that is drawn."""
+        if not self.variants:
+            return self.batch(examples)
+        forms = random.integers(len(self.variants), size=len(examples))
+        chosen = [(self.variants[form], number) for form, number in zip(forms, self.numbers[examples], strict=True)]
+        return Padded.of([side.rows[slice(*side.spans[number])] for side, number in chosen])

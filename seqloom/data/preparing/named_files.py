@@ -55,6 +55,7 @@ def stored_sides(folder: Path, corpus: Corpus, frontends: Mapping[str, Frontend]
     return {
         name: _stored(folder, name, file_kind_of(source).find, frontends[name], progress)
         for name, source in corpus.data.file_sources.items()
+        if name in frontends
     }
 
 

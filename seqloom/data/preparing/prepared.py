@@ -11,7 +11,7 @@ import shutil
 import tempfile
 import time
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -21,6 +21,7 @@ from typing import Any
 from seqloom.data.cache import cache_folder
 from seqloom.data.examples import Example
 from seqloom.data.media.files import Frontend
+from seqloom.data.media.store import MediaSide
 from seqloom.data.preparing.corpus import Corpus
 from seqloom.data.preparing.encoding import write_splits
 from seqloom.data.preparing.example_lines import VALIDATION, from_lines
@@ -70,13 +71,15 @@ def prepare(
     vocabularies: Mapping[str, Vocabulary] | None = None,
     grow: bool = False,
     frontends: Mapping[str, Frontend] | None = None,
+    variants: Mapping[str, Sequence[Frontend]] | None = None,
     tell_apart: bool = False,
 ) -> Prepared:
     """Open the prepared form of a corpus, making it first if its files or the way they are read have changed.
 
     vocabularies: those of a run that goes on. Building them anew would not do: no two trainings of unigram pieces agree.
     grow: they are those of another run, and take in what this corpus has and they lack.
-    frontends: what makes arrays of the sources that are files, by the source's name. tell_apart: unknown symbols of a source
+    frontends: what makes arrays of the sources that are files, by the source's name. variants: what makes arrays of them to
+    learn from, where that is something else: one of several each time. tell_apart: unknown symbols of a source
     have ids of their own, and so have they in its target: for models that copy.
     """
     base, stamp = cache_folder() / "prepared", corpus.stamp()[:32] + ("-copying" if tell_apart else "")
@@ -84,11 +87,11 @@ def prepare(
     try:
         if vocabularies is not None:
             if not grow and _is_there(folder, corpus) and _same(vocabularies, (opened := _open(folder)).vocabularies):
-                return _with_media(opened, folder, corpus, frontends or {}, progress)
+                return _with_media(opened, corpus, frontends or {}, variants or {}, progress)
             folder = base / f"{stamp}-{_key(vocabularies)}{'-grown' if grow else ''}-{_VERSION}"
         if not _is_there(folder, corpus):
             _make(corpus, folder, vocabularies, progress, grow=grow, tell_apart=tell_apart)
-        return _with_media(_open(folder), folder, corpus, frontends or {}, progress)
+        return _with_media(_open(folder), corpus, frontends or {}, variants or {}, progress)
     except OSError as problem:
         raise WriteError(
             f"{folder}: could not write the prepared data ({problem.strerror}). "
@@ -107,15 +110,25 @@ def _is_there(folder: Path, corpus: Corpus) -> bool:
 
 
 def _with_media(
-    prepared: Prepared, folder: Path, corpus: Corpus, frontends: Mapping[str, Frontend], progress: Progress
+    prepared: Prepared,
+    corpus: Corpus,
+    frontends: Mapping[str, Frontend],
+    variants: Mapping[str, Sequence[Frontend]],
+    progress: Progress,
 ) -> Prepared:
     """Put the arrays of files behind the numbers that stand for them."""
-    sides = stored_sides(folder, corpus, frontends, progress)
+    sides = stored_sides(prepared.folder, corpus, frontends, progress)
     if not sides:
         return prepared
+    forms: dict[str, list[MediaSide]] = {name: [] for name in sides}
+    for name, several in variants.items():
+        forms[name] = [stored_sides(prepared.folder, corpus, {name: one}, progress)[name] for one in several]
     splits = {}
     for split_name, split in prepared.splits.items():
-        media = {name: replace(side, numbers=split.sides[name][0]) for name, side in sides.items()}
+        media = {
+            name: replace(side, numbers=split.sides[name][0], variants=forms[name] if split_name == "train" else ())
+            for name, side in sides.items()
+        }
         symbols = {name: side for name, side in split.sides.items() if name not in media}
         splits[split_name] = replace(split, sides=symbols, media=media)
     return replace(prepared, splits=splits)

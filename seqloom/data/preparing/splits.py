@@ -46,10 +46,11 @@ class PreparedSplit:
         _, offsets = self.sides[side]
         return np.diff(offsets)
 
-    def batch(self, numbers: IntArray) -> Batch:
-        """The examples of the given numbers, padded."""
+    def batch(self, numbers: IntArray, random: np.random.Generator | None = None) -> Batch:
+        """The examples of the given numbers, padded. random: draws the forms of files that have several."""
         sources = {name: self._padded(name, numbers) for name in self.sides if name != TARGET}
-        sources |= {name: side.batch(numbers) for name, side in self.media.items()}
+        for name, side in self.media.items():
+            sources[name] = side.batch(numbers) if random is None else side.drawn(numbers, random)
         origins = tuple(Origin(self.files[file], int(line)) for file, line in self.places[numbers])
         return Batch(sources, self._padded(TARGET, numbers), np.asarray(self.weights[numbers]), origins)
 

@@ -1,6 +1,7 @@
 """What makes arrays of the files that a recipe's sources name, for encoders to read."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import torch
 
@@ -8,6 +9,7 @@ from seqloom.data.kinds import file_kind_of, kind_of
 from seqloom.data.kinds.contract import InputSize
 from seqloom.data.media.files import Frontend
 from seqloom.data.media.images import ImagePixels
+from seqloom.data.media.sounds import SoundRows
 from seqloom.data.media.videos import VideoFrames
 from seqloom.models.encoders.frozen_features import FrozenFeatures, FrozenFrames
 from seqloom.recipe import sections
@@ -16,6 +18,13 @@ from seqloom.recipe import sections
 def build_frontends(recipe: sections.Recipe) -> dict[str, Frontend]:
     """A frontend for each source that is a file, by the source's name."""
     return {name: build_frontend(source, recipe.encoders[name]) for name, source in recipe.data.file_sources.items()}
+
+
+def frontend_variants(recipe: sections.Recipe) -> dict[str, list[Frontend]]:
+    """What makes rows of files to learn from, where it is one of several: sounds at the speeds that the recipe names."""
+    speeds = recipe.training.augment.speeds if recipe.training.augment else ()
+    found = {name: frontend for name, frontend in build_frontends(recipe).items() if isinstance(frontend, SoundRows)}
+    return {name: [replace(frontend, speed=speed) for speed in speeds] for name, frontend in found.items() if speeds}
 
 
 def build_frontend(source: sections.FileSource, encoder: sections.AnyEncoder, *, threads: int | None = None) -> Frontend:

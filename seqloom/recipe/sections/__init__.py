@@ -53,6 +53,7 @@ from seqloom.recipe.sections.sources import (
 from seqloom.recipe.sections.training import (
     Adam,
     AdamW,
+    Augment,
     Checkpoint,
     Constant,
     Cosine,

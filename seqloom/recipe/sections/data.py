@@ -243,6 +243,12 @@ class Data(Section):
         return max(self.maximum_input, self.maximum_length)
 
     @property
+    def limits_in_words(self) -> str:
+        """What is left out of training if it is longer."""
+        files = [source.limit_in_words for source in self.file_sources.values()]
+        return " or ".join([f"{self.maximum_length} symbols", *dict.fromkeys(filter(None, files))])
+
+    @property
     def form(self) -> Form:
         """What an example consists of, and where its parts stand."""
         return form_of(self.columns, self.sources)

@@ -188,6 +188,15 @@ class Recipe(Section):
                 )
         return self
 
+    @model_validator(mode="after")
+    def _there_is_something_to_augment(self) -> Self:
+        augment, kinds = self.training.augment, {source.kind for source in self.data.sources.values()}
+        if augment is not None and not any(source.content == "frames" for source in self.data.sources.values()):
+            raise ValueError("training.augment: it covers parts of sounds or other frames, and no source is one. Remove it")
+        if augment is not None and augment.speeds and "sound" not in kinds:
+            raise ValueError("training.augment.speeds: sounds are played at them, and no source is a sound. Remove them")
+        return self
+
     def _readable_pairs(self) -> Iterator[tuple[str, AnyEncoder]]:
         """Sources with the encoders that are meant for them, as far as names agree; else there is another complaint."""
         if self.model.encoders is not None:

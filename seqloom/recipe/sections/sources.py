@@ -75,6 +75,11 @@ class FileSource(SourceSection):
     root: str | None = None
     """Where names begin: a folder, a .zip or a .tar; `None` means the folder of the table."""
 
+    @property
+    def limit_in_words(self) -> str:
+        """How long files may be; nothing if it does not matter."""
+        return ""
+
     def with_paths(self, absolute: Callable[[str], str]) -> Self:
         """With the place where names begin."""
         return self if self.root is None else self.model_copy(update={"root": absolute(self.root)})
@@ -137,6 +142,11 @@ class SoundSource(FileSource):
     def content(self) -> str:
         """Rows in time."""
         return "frames"
+
+    @property
+    def limit_in_words(self) -> str:
+        """How long recordings may be."""
+        return f"{self.longest:g} seconds"
 
     @property
     def width(self) -> int:

@@ -155,6 +155,23 @@ Rates = Annotated[dict[str, Rate], AfterValidator(Named)]
 """Factors of the learning rate by how names of parameters begin."""
 
 
+class Augment(Section):
+    """Changes frames while a model learns, so that it hears no two recordings alike; nothing else hears of it.
+
+    Bands and stretches of time are covered (SpecAugment, Park et al. 2019), and recordings are played at other speeds (Ko et
+    al. 2015).
+    """
+
+    band_masks: Count = 2
+    """So many bands of neighbouring numbers are covered, each up to `band_width` wide."""
+    band_width: Positive = 8
+    time_masks: Count = 2
+    """So many stretches of time are covered, each up to `time_width` frames long, and to a fifth of the recording."""
+    time_width: Positive = 20
+    speeds: Annotated[tuple[Annotated[float, Field(ge=0.5, le=2.0)], ...], Field(max_length=9)] = ()
+    """Each time, one of these is drawn, such as 0.9, 1.0 and 1.1; of sounds only. Nothing: as they are."""
+
+
 class Training(Section):
     """How the model learns."""
 
@@ -177,6 +194,8 @@ class Training(Section):
     """Tell each label from the other labels of its batch and so many symbols that are drawn, not from the whole vocabulary."""
     loss_per: Literal["tokens", "sequences"] = "tokens"
     """What the loss is averaged over."""
+    augment: Augment | None = None
+    """Of sources that are sounds or other frames."""
     ema: Ema | None = None
     rates: Rates = Named({})
     """What the learning rate is multiplied with in parts of the model; 0 leaves a part as it is."""

@@ -1,0 +1,187 @@
+"""Speech recognition on published recordings: train the packaged recipe `speech`, measure the test part once, print a row.
+
+    python benchmarks/sounds.py fsdd --data DATA --runs RUNS                    (strings of digits, all speakers known)
+    python benchmarks/sounds.py fsdd-without-theo --data DATA --runs RUNS       (and the other four; the test is of him alone)
+    python benchmarks/sounds.py grid --data DATA --runs RUNS                    (six words, one speaker)
+
+DATA holds the folders fsdd and grid_s1; tables and joined recordings are written beside the runs. A run that was interrupted
+goes on, a finished one is picked up. With --split validation, nothing of the test part is looked at.
+
+Strings of fsdd are 3 to 7 digits, joined from recordings of one speaker with nothing between them. Test strings are made of the
+test takes (0 to 4) alone, validation strings of takes 5 to 9, and training strings of the others.
+"""
+
+import argparse
+import csv
+import tarfile
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from rapidfuzz.distance import Levenshtein
+from runs import Found, report
+
+from seqloom.cli.recipes import find_recipe
+from seqloom.data.media.files import MediaRoot
+from seqloom.data.media.sounds import samples_of
+from seqloom.data.preparing.corpus import Corpus
+from seqloom.data.preparing.splitting import SplitName
+from seqloom.prediction.predictor import Predictor
+from seqloom.recipe import read_recipe
+from seqloom.runs import RunFolder
+from seqloom.training.machine import choose_threads
+
+SPEAKERS = ("george", "jackson", "nicolas", "theo", "yweweler")
+TAKES: Mapping[SplitName, range] = {"test": range(5), "validation": range(5, 10), "train": range(10, 50)}
+STRINGS: Mapping[SplitName, int] = {"test": 500, "validation": 200, "train": 4000}
+DIGITS_AT_A_TIME = (3, 7)
+RATE = 8_000
+
+
+# --- data -----------------------------------------------------------------------------------------------------------
+
+
+def fsdd(data: Path, folder: Path, left_out: str | None) -> list[str]:
+    """Tables of joined recordings, and the settings that read them. left_out: a speaker who is heard in the test alone."""
+    others = [speaker for speaker in SPEAKERS if speaker != left_out]
+    tested = others if left_out is None else [left_out]
+    recordings = folder / "recordings"
+    if not recordings.exists():
+        with tarfile.open(data / "fsdd" / "recordings.tar.xz") as archive:
+            archive.extractall(recordings, filter="data")
+    for number, (split, count) in enumerate(STRINGS.items()):
+        spoken = strings(data / "fsdd" / "recordings.tsv", split, tested if split == "test" else others)
+        random = np.random.default_rng([18, number])
+        _write_strings(folder, split, recordings, spoken, count, random)
+    sound = "data.sources={sound: {kind: sound, rate: 8000, bands: 40}}"
+    return [*(f"data.{split}={folder / f'{split}.tsv'}" for split in STRINGS), sound]
+
+
+def strings(table: Path, split: SplitName, speakers: Sequence[str]) -> dict[str, dict[str, list[str]]]:
+    """The files of a split by speaker and word."""
+    found: dict[str, dict[str, list[str]]] = {speaker: defaultdict(list) for speaker in speakers}
+    for row in _rows(table):
+        if row["speaker"] in found and int(row["index"]) in TAKES[split]:
+            found[row["speaker"]][row["word"]].append(row["file"])
+    return found
+
+
+def _write_strings(
+    folder: Path,
+    split: SplitName,
+    recordings: Path,
+    spoken: Mapping[str, Mapping[str, Sequence[str]]],
+    count: int,
+    random: np.random.Generator,
+) -> None:
+    """Join recordings, and write the table that names them."""
+    import soundfile
+
+    if (folder / f"{split}.tsv").exists():
+        return
+    root = MediaRoot.open(recordings)
+    samples = {
+        file: samples_of(root.resolve(next(_inside(recordings, file))), RATE)
+        for words in spoken.values()
+        for files in words.values()
+        for file in files
+    }
+    (folder / split).mkdir(parents=True, exist_ok=True)
+    lines = []
+    for number in range(count):
+        words = spoken[str(random.choice(sorted(spoken)))]
+        said = random.choice(sorted(words), size=random.integers(DIGITS_AT_A_TIME[0], DIGITS_AT_A_TIME[1] + 1))
+        joined = np.concatenate([samples[str(random.choice(words[str(word)]))] for word in said])
+        soundfile.write(folder / split / f"{number}.flac", joined, RATE)
+        lines.append(f"{split}/{number}.flac\t{' '.join(said)}\n")
+    (folder / f"{split}.tsv").write_text("".join(lines))
+
+
+def _inside(folder: Path, file: str) -> Iterator[str]:
+    """Where a file is below a folder."""
+    return (str(path.relative_to(folder)) for path in folder.rglob(file))
+
+
+def grid(data: Path, folder: Path) -> list[str]:
+    """Tables of the splits, and the settings that read the sound of the clips."""
+    names = {"train": "train", "dev": "validation", "test": "test"}
+    lines: dict[str, list[str]] = defaultdict(list)
+    for row in _rows(data / "grid_s1" / "clips.tsv"):
+        lines[names[row["split"]]].append(f"{row['file']}\t{row['words']}\n")
+    folder.mkdir(parents=True, exist_ok=True)
+    for split, some in lines.items():
+        (folder / f"{split}.tsv").write_text("".join(some))
+    root = data / "grid_s1" / "clips.zip"
+    sound = f"data.sources={{sound: {{kind: sound, bands: 40, root: {root}}}}}"
+    return [*(f"data.{split}={folder / f'{split}.tsv'}" for split in lines), sound]
+
+
+def _rows(table: Path) -> Iterator[dict[str, str]]:
+    with table.open(encoding="utf-8", newline="") as stream:
+        yield from csv.DictReader(stream, delimiter="\t")
+
+
+TASKS = ("fsdd", *(f"fsdd-without-{speaker}" for speaker in SPEAKERS), "grid")
+
+
+def settings_of(name: str, data: Path, runs: Path) -> list[str]:
+    """What a task sets in the recipe; its tables are written if they are not there."""
+    folder = runs / f"{name}-data"
+    folder.mkdir(parents=True, exist_ok=True)
+    return (
+        grid(data, folder)
+        if name == "grid"
+        else fsdd(data, folder, name.removeprefix("fsdd").removeprefix("-without-") or None)
+    )
+
+
+# --- rows -----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Measure:
+    """What a run does on a part of its data."""
+
+    split: SplitName
+
+    def __call__(self, path: Path) -> Found:
+        """Word error: edits a word that was said; sentence accuracy: all words right."""
+        recipe = RunFolder.open(path).recipe
+        examples = list(Corpus(recipe.data, recipe.seed).examples(self.split))
+        outputs = [prediction.text.split() for prediction in Predictor.load(path).predict(examples)]
+        said = [(example.target or "").split() for example in examples]
+        edits = sum(Levenshtein.distance(one, other) for one, other in zip(outputs, said, strict=True))
+        whole = sum(one == other for one, other in zip(outputs, said, strict=True))
+        return {
+            "count": len(said),
+            "split": self.split,
+            "word error": 100 * edits / sum(map(len, said)),
+            "sentences right": 100 * whole / len(said),
+        }
+
+
+def figures(found: Found) -> str:
+    """The figures of a row."""
+    return f"{found['word error']:.2f} | {found['sentences right']:.1f}"
+
+
+def main() -> None:
+    """Print the rows of some tasks."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="+", choices=TASKS)
+    parser.add_argument("--data", type=Path, required=True, help="the folder with the data sets")
+    parser.add_argument("--runs", type=Path, required=True, help="where run folders are kept")
+    parser.add_argument("--threads", type=int, default=choose_threads(None))
+    parser.add_argument("--split", choices=["validation", "test"], default="test")
+    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="change the recipe further")
+    given = parser.parse_args()
+    for name in given.names:
+        own = settings_of(name, given.data.resolve(), given.runs.resolve())
+        recipe = read_recipe(find_recipe("speech"), [*own, f"training.threads={given.threads}", *given.set])
+        report(name, recipe, given.runs / name, measure=Measure(given.split), figures=figures)
+
+
+if __name__ == "__main__":
+    main()
