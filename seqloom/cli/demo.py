@@ -11,6 +11,7 @@ from seqloom.cli.demo_captions import show_captions
 from seqloom.cli.demo_dates import show_dates
 from seqloom.cli.demo_lesson import teach
 from seqloom.cli.demo_showing import Showing
+from seqloom.cli.demo_sound import show_sound
 from seqloom.cli.demo_video import show_films
 from seqloom.cli.options import Json, next_commands, open_console, print_json, require_torch
 from seqloom.errors import UsageError
@@ -35,12 +36,15 @@ class _Demo:
 _DEMOS = {
     "dates": _Demo("dates", "runs/demo", show_dates),
     "captions": _Demo("scenes", "runs/demo-captions", show_captions, ["training.steps=2300"]),
+    "sound": _Demo("tones", "runs/demo-sound", show_sound),
     "video": _Demo("moves", "runs/demo-video", show_films),
 }
 
 
 def demo(
-    name: Annotated[str, typer.Argument(metavar="[NAME]", help="Which one: dates, captions, video or lesson.")] = "dates",
+    name: Annotated[
+        str, typer.Argument(metavar="[NAME]", help="Which one: dates, captions, sound, video or lesson.")
+    ] = "dates",
     out: Annotated[
         Path | None,
         typer.Option("--out", metavar="RUN", help="The run folder; by default runs/demo, runs/demo-NAME or runs/lesson."),
@@ -52,15 +56,16 @@ def demo(
     Examples:
         seqloom demo
         seqloom demo captions
+        seqloom demo sound
         seqloom demo video
         seqloom demo lesson
 
     Trains, shows results, draws attention maps, writes a report. dates: human dates in 46 locales become ISO 8601; a locale tag
     settles ambiguous orders and may be left out. captions: drawn scenes are described; among them are combinations of size,
-    colour and shape that training never shows, and it is measured whether the model looks at what it names. video: drawn
-    films, in which things move, grow and shrink one after the other, are told; it is measured whether the model looks at frames
-    in which it happens. lesson: three small models that see the source in different ways, for the guided steps of the studio
-    (`seqloom serve`).
+    colour and shape that training never shows, and it is measured whether the model looks at what it names. sound: the notes of
+    melodies are written down; it is measured whether the model listens to what it names. video: drawn films, in which things
+    move, grow and shrink one after the other, are told; it is measured whether the model looks at frames in which it happens.
+    lesson: three small models that see the source in different ways, for the guided steps of the studio (`seqloom serve`).
     """
     if name not in (*_DEMOS, "lesson"):
         raise UsageError(f"demo: there is no demo {name!r}. There is: {', '.join((*_DEMOS, 'lesson'))}")

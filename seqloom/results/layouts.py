@@ -35,17 +35,28 @@ class Grid:
 
 @dataclass(frozen=True)
 class Frames:
-    """In time: of a file that became rows, a position for every `stride` of them."""
+    """In time: of a file that became rows, a position for every `stride` of them.
+
+    seconds: from one row to the next, where that is known.
+    """
 
     stride: int = 1
+    seconds: float | None = None
 
     def positions(self, length: int) -> int:
         """How many positions an encoder writes for so many rows."""
         return -(-length // self.stride)
 
     def names(self, count: int) -> tuple[str, ...]:
-        """The row at which each of so many positions begins, from 1."""
-        return tuple(str(1 + self.stride * one) for one in range(count))
+        """The row at which each of so many positions begins, from 1; the time, in seconds, where that is known."""
+        if self.seconds is None:
+            return tuple(str(1 + self.stride * one) for one in range(count))
+        return tuple(f"{one * self.stride * self.seconds:.2f}" for one in range(count))
+
+    @property
+    def position_seconds(self) -> float:
+        """From one position to the next; 0 where that is not known."""
+        return self.stride * (self.seconds or 0.0)
 
 
 @dataclass(frozen=True)

@@ -60,8 +60,8 @@ def _layout_data(layout: Layout) -> dict[str, Any]:
             return {}
         case Grid(rows, columns):
             return {"grid": [rows, columns]}
-        case Frames(stride):
-            return {"stride": stride}
+        case Frames(stride, seconds):
+            return {"stride": stride, **({} if seconds is None else {"seconds": seconds})}
         case Film(rows, columns):
             return {"film": [rows, columns]}
         case _:

@@ -133,6 +133,8 @@ class Prefetcher:
 
 
 def batch_lengths(split: PreparedSplit) -> Sequence[IntArray]:
-    """Lengths of every side that a batch must hold; a target counts its `end`. Files that are all as long decide nothing."""
-    files = [lengths for name in split.media if len(np.unique(lengths := split.lengths(name))) > 1]
+    """Lengths of every side that a batch must hold; a target counts its `end`. Images that are all as large decide nothing."""
+    files = [
+        lengths for name, side in split.media.items() if len(np.unique(lengths := split.lengths(name))) > 1 or side.in_time
+    ]
     return [*files, *(split.lengths(side) + (1 if side == TARGET else 0) for side in split.sides)]

@@ -47,7 +47,7 @@ class NamedFiles:
         self.source = source
         self.sized = sized
         self.refused: defaultdict[str, Tally] = defaultdict(Tally)
-        self.poor = Tally()
+        self.poor: defaultdict[str, Tally] = defaultdict(Tally)
         self.copies = Tally()
         self.contents: dict[tuple[str, str], str | None] = {}
         self.splits: dict[str, _Shown] = {}
@@ -68,13 +68,13 @@ class NamedFiles:
         """The hash of a file's content; None for what training would refuse, which is counted."""
         try:
             media = self.kind.find(name, example.origin)
-            shortcoming = self.kind.shortcoming(media)
+            weaknesses = self.kind.weaknesses(media, example.target or "", sized=self.sized)
             content = media.content_hash
         except MediaError as problem:
             self.refused[problem.code or f"missing-{self.kind.noun}"].add(f"{example.origin}: {problem}")
             return None
-        if self.sized and shortcoming is not None:
-            self.poor.add(f"{example.origin}: {name}: {shortcoming}")
+        for code, found in weaknesses.items():
+            self.poor[code].add(f"{example.origin}: {name}: {found}")
         return content
 
     def _enter(self, content: str, name: str, example: Example, shown: _Shown) -> None:
@@ -92,14 +92,13 @@ class NamedFiles:
         for code, tally in self.refused.items():
             message = self.kind.refusals.get(code, f"{some} are missing or cannot be read")
             yield Finding(code, "error", tally.count, message, tuple(tally.examples))
-        if self.poor.count:
-            share = self.poor.count / len(self.contents)
-            code, what = self.kind.shortcomings()
-            severity: Severity = "warning" if share >= POOR else "note"
-            yield Finding(code, severity, self.poor.count, f"{some} ({percent(share)}) {what}", tuple(self.poor.examples))
+        for code, poor in self.poor.items():
+            share = poor.count / len(self.contents)
+            message = f"{some} ({percent(share)}) {self.kind.advice(code)}"
+            yield Finding(code, _severity(share >= POOR), poor.count, message, tuple(poor.examples))
         if self.copies.count:
             message = f"{some} are copies of another in their split, under another name: copies weigh more"
-            severity = "warning" if self.copies.count / len(self.contents) >= REPEATS else "note"
+            severity = _severity(self.copies.count / len(self.contents) >= REPEATS)
             yield Finding(f"duplicate-{some}", severity, self.copies.count, message, tuple(self.copies.examples))
         for (earlier, one), (later, other) in combinations(self.splits.items(), 2):
             yield from self._shared(earlier, one, later, other)
@@ -113,7 +112,7 @@ class NamedFiles:
         leaked = sum(pair in known for pair in other.pairs)
         share = len(shared) / len(other.files)
         message = f"{some} of {later} ({percent(share)}) are in {earlier} too, {leaked:,} times with the same target"
-        severity: Severity = "warning" if earlier == TRAIN and share >= OVERLAP else "note"
+        severity = _severity(earlier == TRAIN and share >= OVERLAP)
         if earlier == TRAIN and leaked / len(other.pairs) >= LEAK:
             severity = "error"
             message += f": figures on {later} would measure memory. Split again, keeping equal {some} together"
@@ -123,3 +122,7 @@ class NamedFiles:
     def _place(self, content: str, one: _Shown, other: _Shown) -> str:
         (first, there), (name, here) = one.files[content], other.files[content]
         return f"{here}: {name}: the same {self.kind.noun} as {first} ({there})"
+
+
+def _severity(worth_a_warning: bool) -> Severity:
+    return "warning" if worth_a_warning else "note"

@@ -2,6 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
@@ -55,6 +56,11 @@ class FileKind(SourceKind[File]):
         """What is wrong with a file as far as its header tells; None if nothing is."""
         return None
 
+    @property
+    def row_seconds(self) -> float | None:
+        """How much time there is between two rows; None if they do not lie in time."""
+        return None
+
     def excess(self, media: Media) -> str | None:  # noqa: ARG002 (not every kind has a limit)
         """In how far a file is longer than the recipe takes; None if it is not."""
         return None
@@ -71,6 +77,18 @@ class FileKind(SourceKind[File]):
     def shortcomings(self) -> tuple[str, str]:
         """What `shortcoming` finds: the code of the finding, and what to do about it."""
         return f"poor-{self.noun}s", "are poor"
+
+    def weaknesses(self, media: Media, target: str, *, sized: bool) -> dict[str, str]:  # noqa: ARG002 (of most, files alone tell)
+        """Read all of a file, and say all that is poor about it, by the code of the finding.
+
+        target: of the example that names it. sized: whether it is known what will be made of it.
+        """
+        found = self.shortcoming(media)
+        return {} if found is None or not sized else {self.shortcomings()[0]: found}
+
+    def advice(self, code: str) -> str:  # noqa: ARG002 (most kinds have one)
+        """What is poor about several files with this code, and what to do about it."""
+        return self.shortcomings()[1]
 
     @abstractmethod
     def frontend(self, threads: int = 1) -> Frontend:
@@ -140,13 +158,15 @@ class _FileReader(SourceReader):
         return layout.positions(len(next(iter(self._frontend.arrays([self._media(source)])))))
 
     def alignment(self, source: ReadSource, weights: FloatArray) -> Alignment:  # noqa: ARG002 (as other kinds)
-        count = weights.shape[-1]
-        match self._side.layout:
-            case Grid() as layout:
+        count, layout = weights.shape[-1], self._side.layout
+        if isinstance(layout, Frames):
+            layout = replace(layout, seconds=self._kind.row_seconds)
+        match layout:
+            case Grid():
                 names = layout.names()
-            case (Frames() | Film()) as layout:
+            case Frames() | Film():
                 names = layout.names(count)
-            case Tokens() as layout:
+            case Tokens():
                 names = (self._side.name,) * count
         return Alignment(weights, names, ((0, 0),) * count, layout)
 

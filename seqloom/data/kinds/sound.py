@@ -5,14 +5,21 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any, ClassVar
 
+import numpy as np
+
+from seqloom.data.examples import Origin
 from seqloom.data.kinds.files import FileKind
-from seqloom.data.media.files import Media, MediaError
-from seqloom.data.media.sounds import SoundRows, check_header, sound_facts, spoken_length
+from seqloom.data.media.files import PLAYED, Media, MediaError, Melody
+from seqloom.data.media.sounds import SoundRows, check_header, samples_of, sound_facts, spoken_length
 from seqloom.data.media.spectra import Spectra
 from seqloom.recipe.sections import SoundSource
 
 _SYMBOLS_PER_SECOND = 25
-"""Nobody speaks faster, counted in characters."""
+"""Hardly anybody speaks faster, counted in characters."""
+_HURRIED = 40
+"""So many a second are a mistake."""
+_SILENT, _CLIPPED, _MUCH_CLIPPED = 0.003, 0.999, 0.001
+"""Samples that are never so loud are silence; those as loud as this have been cut off, and so large a share matters."""
 
 
 class SoundKind(FileKind[SoundSource]):
@@ -35,7 +42,25 @@ class SoundKind(FileKind[SoundSource]):
 
     def trouble_in(self, media: Media) -> str | None:
         """What its header tells: kind, length and rate."""
-        return check_header(media)
+        return None if isinstance(media, Melody) else check_header(media)
+
+    def find(self, name: str, origin: Origin) -> Media:
+        """The file of a name; a melody such as `tones:12` is the same everywhere."""
+        if not self.is_named(name):
+            return super().find(name, origin)
+        from seqloom.data.builtin.tones import MelodyRoot
+
+        return MelodyRoot().resolve(name)
+
+    @classmethod
+    def is_named(cls, place: str) -> bool:
+        """Whether it is a melody."""
+        return place.startswith(PLAYED)
+
+    @property
+    def row_seconds(self) -> float:
+        """The recipe's step."""
+        return self.section.step / 1000
 
     def excess(self, media: Media) -> str | None:
         """How many seconds it has, if that is more than the recipe's."""
@@ -50,6 +75,33 @@ class SoundKind(FileKind[SoundSource]):
     def symbols(self, media: Media) -> int:
         """As many as can be said in its time."""
         return 1 + round(_SYMBOLS_PER_SECOND * sound_facts(media).seconds)
+
+    def weaknesses(self, media: Media, target: str, *, sized: bool) -> dict[str, str]:
+        """Silence, clipping, more words than its time has room for; a rate or a length that does not fit the recipe."""
+        facts = sound_facts(media)
+        samples = np.abs(samples_of(media, facts.rate))
+        loudest, clipped = float(samples.max(initial=0.0)), float((samples >= _CLIPPED).mean())
+        found = {
+            "silent-sounds": loudest < _SILENT and f"at its loudest, {loudest:.4f} of what it could be",
+            "clipped-sounds": clipped > _MUCH_CLIPPED and f"{100 * clipped:.2g} % of its samples",
+            "hurried-sounds": len(target) > _HURRIED * facts.seconds
+            and f"{len(target)} characters in {spoken_length(facts.seconds)}",
+            "low-sounds": sized and facts.rate < self.section.rate and f"{facts.rate:,} samples a second",
+            "long-sounds": sized and facts.seconds > self.section.longest and spoken_length(facts.seconds),
+        }
+        return {code: text for code, text in found.items() if isinstance(text, str)}
+
+    def advice(self, code: str) -> str:
+        """What is poor about several sounds, and what to do about it."""
+        return {
+            "silent-sounds": "are silent: nothing can be learnt from them. Record them again, or leave them out",
+            "clipped-sounds": "are clipped: they were recorded too loud, and part of them is lost. Record them again",
+            "hurried-sounds": "are too short for what is said to be in them: look for a wrong transcript or a cut recording",
+            "low-sounds": f"have fewer than the recipe's {self.section.rate:,} samples a second: their highest bands are "
+            "empty. Choose a lower rate if most have one",
+            "long-sounds": f"are longer than the recipe's {self.section.longest:g} seconds, and left out of training: cut "
+            "them, or raise `longest`",
+        }[code]
 
     def frontend(self, threads: int = 1) -> SoundRows:
         """Energies in bands."""

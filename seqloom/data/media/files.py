@@ -121,6 +121,21 @@ class FrameFolder(Media):
 FILMED = "moves:"
 """How names of moving pictures begin that are drawn from a number, wherever a video file may be named."""
 
+
+@dataclass(frozen=True)
+class Melody(Media):
+    """A sound that is made when it is wanted, and as well at another rate. To whoever reads it, it is a file like others.
+
+    seconds: how long it is. play: makes it at so many samples a second, [N].
+    """
+
+    seconds: float
+    play: Callable[[float], npt.NDArray[np.float32]]
+
+
+PLAYED = "tones:"
+"""How names of sounds begin that are made from a number, wherever a sound file may be named."""
+
 DRAWN = "scene:"
 """How names of pictures begin that are drawn from a number, wherever an image file may be named."""
 

@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from seqloom.data.examples import abbreviated
 from seqloom.data.media.containers import demuxer_of, open_container
-from seqloom.data.media.files import Media, MediaError
+from seqloom.data.media.files import Media, MediaError, Melody
 from seqloom.data.media.spectra import Samples, Spectra
 from seqloom.data.media.threads import in_order
 from seqloom.errors import MissingExtraError
@@ -38,6 +38,8 @@ RATES = (1_000, 768_000)
 
 Trouble = Literal["not-a-sound", "empty-sound", "truncated-sound", "enormous-sound", "undecodable-sound"]
 
+_MELODY_RATE = 16_000
+"""What melodies are said to have, which can be played at any."""
 _BLOCK = 1 << 16
 """So many samples of each channel are decoded at once."""
 _UNKNOWN_LENGTHS = (0, 0x7FFFFFFF, 0xFFFFFFFF)
@@ -77,6 +79,8 @@ class _Decoder(Protocol):
 
 def sound_facts(media: Media) -> SoundFacts:
     """What the header of a recording says, once it is found to be sensible. Nothing is decoded."""
+    if isinstance(media, Melody):
+        return SoundFacts(_MELODY_RATE, 1, round(media.seconds * _MELODY_RATE))
     with _problems_of(media.name):
         return _opened(media).facts
 
@@ -95,6 +99,8 @@ def samples_of(media: Media, rate: int, speed: float = 1.0) -> Samples:
 
     speed: at which it is played; higher ones sound higher, too.
     """
+    if isinstance(media, Melody):
+        return media.play(rate / speed)
     with _problems_of(media.name):
         decoder = _opened(media)
         mixed = _whole(media, decoder)

@@ -204,12 +204,14 @@ class MediaSide:
     """The files of a split's examples. numbers [N]: which file; spans: where its rows are among all `rows` of the store.
 
     variants: the same files in other forms to learn from, of which one is drawn each time; nothing if there is this form alone.
+    in_time: whether rows lie in time, so that they are what a batch costs.
     """
 
     numbers: IntArray
     spans: IntArray
     rows: npt.NDArray[Any]
     variants: "Sequence[MediaSide]" = ()
+    in_time: bool = False
 
     @property
     def lengths(self) -> IntArray:

@@ -241,6 +241,10 @@ def _builtin(name: sections.BuiltinTask, split: SplitName, seed: int) -> Iterato
             from seqloom.data.builtin import moves
 
             return moves.examples(split, seed=seed)
+        case "tones":
+            from seqloom.data.builtin import tones
+
+            return tones.examples(split, seed=seed)
         case _:
             assert_never(name)
 
@@ -265,6 +269,10 @@ def _builtin_version(data: sections.Data) -> str:
             from seqloom.data.builtin.moves.events import VERSION as MOVES
 
             return f"moves {MOVES}"
+        case "tones":
+            from seqloom.data.builtin.tones.notes import VERSION as TONES
+
+            return f"tones {TONES}"
         case _:
             assert_never(data.builtin)
 

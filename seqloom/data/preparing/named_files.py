@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -53,7 +54,9 @@ def are_unchanged(folder: Path, corpus: Corpus) -> bool:
 def stored_sides(folder: Path, corpus: Corpus, frontends: Mapping[str, Frontend], progress: Progress) -> dict[str, MediaSide]:
     """The arrays of all files, by side, without the numbers of any split; those that nobody made yet are made now."""
     return {
-        name: _stored(folder, name, file_kind_of(source).find, frontends[name], progress)
+        name: replace(
+            _stored(folder, name, file_kind_of(source).find, frontends[name], progress), in_time=source.content == "frames"
+        )
         for name, source in corpus.data.file_sources.items()
         if name in frontends
     }

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from seqloom.data.arrays import FloatArray, IntArray, Padded
 from seqloom.data.examples import Origin
 from seqloom.data.kinds.contract import Rows
+from seqloom.data.media.catalogue import TOO_LONG
 from seqloom.data.media.store import MediaSide
 from seqloom.data.preparing.batches import Batch, StreamBatch, StreamPlan
 from seqloom.data.preparing.spool import SpooledChunk, smallest
@@ -124,6 +125,7 @@ class SplitWriter:
         self._sides |= {
             name: _SideWriter(folder / f"{name}.ids", np.dtype(side.kind), side.width) for name, side in rows.items()
         }
+        self._named = [name for name, side in rows.items() if side.files is not None]
         self._files: Mapping[str, int] = {}
         self._weights = [np.zeros(0, dtype=np.float32)]
         self._places = [np.zeros((0, 2), dtype=np.int64)]
@@ -134,6 +136,7 @@ class SplitWriter:
     def write(self, chunk: SpooledChunk, sides: Mapping[str, Sequences]) -> None:
         """Append the examples of a chunk, given with their encoded sides."""
         kept = np.all([side.lengths <= self._longest for side in sides.values()], axis=0)
+        kept &= np.all([sides[name].ids != TOO_LONG for name in self._named], axis=0)
         for name, side in sides.items():
             self._sides[name].append(side.kept(kept))
         self._weights.append(chunk.weights[kept])

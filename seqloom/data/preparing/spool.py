@@ -6,7 +6,6 @@ part is encoded once, and a text is looked up. Parts are kept in volumes: a full
 """
 
 import json
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,7 +17,7 @@ from seqloom.data.arrays import FloatArray, IntArray
 from seqloom.data.examples import Example, Origin
 from seqloom.data.kinds import kind_of
 from seqloom.data.kinds.contract import Rows
-from seqloom.data.media.catalogue import TOO_LONG, Catalogue
+from seqloom.data.media.catalogue import Catalogue
 from seqloom.data.preparing.corpus import Corpus
 from seqloom.data.preparing.example_lines import VALIDATION, as_line
 from seqloom.data.preparing.splitting import SplitName
@@ -164,9 +163,8 @@ class SpooledRows:
         self._stream.seek(extent.start)
         kind = np.dtype(self.rows.kind)
         numbers = np.frombuffer(self._stream.read(extent.texts * (self.rows.width or 1) * kind.itemsize), dtype=kind)
-        if self.rows.width is not None:
-            return Sequences(numbers.reshape(-1, self.rows.width), np.ones(extent.texts, dtype=np.int64))
-        return Sequences(numbers, np.where(numbers == TOO_LONG, sys.maxsize, 1))
+        shaped = numbers if self.rows.width is None else numbers.reshape(-1, self.rows.width)
+        return Sequences(shaped, np.ones(extent.texts, dtype=np.int64))
 
     def close(self) -> None:
         """Close the file."""

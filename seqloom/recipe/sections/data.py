@@ -8,10 +8,10 @@ from pydantic import AfterValidator, model_validator
 
 from seqloom.recipe.sections.base import Count, Fraction, Named, Positive, Section
 from seqloom.recipe.sections.columns import NOT_NAMES, SOURCE, TARGET, Columns, Form, form_of, is_lone
-from seqloom.recipe.sections.sources import AnySource, FileSource, ImageSource, Sources, TextSource, VideoSource
+from seqloom.recipe.sections.sources import AnySource, FileSource, ImageSource, SoundSource, Sources, TextSource, VideoSource
 from seqloom.recipe.sections.vocabularies import AnyVocabulary, Vocabularies
 
-BuiltinTask = Literal["dates", "scenes", "scene-questions", "moves"]
+BuiltinTask = Literal["dates", "scenes", "scene-questions", "moves", "tones"]
 """The tasks that bring their own examples."""
 
 BUILTIN_SOURCES: Mapping[BuiltinTask, Mapping[str, AnySource]] = {
@@ -19,6 +19,7 @@ BUILTIN_SOURCES: Mapping[BuiltinTask, Mapping[str, AnySource]] = {
     "scenes": {"image": ImageSource(size=64)},
     "scene-questions": {"image": ImageSource(size=64), "question": TextSource()},
     "moves": {"video": VideoSource(size=40, frames_per_second=None)},
+    "tones": {"sound": SoundSource(rate=8_000, bands=64, window=64, step=20)},
 }
 """What the sources of each built-in task are, unless a recipe says more about them."""
 
