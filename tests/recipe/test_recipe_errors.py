@@ -98,7 +98,7 @@ def test_a_wrong_value_is_explained(line: str, message: str) -> None:
 
 WRONG_DATA = {
     "{builtin: date}": (
-        "data.builtin: expected one of dates, moves, scene-questions, scenes, or null; got 'date'. Did you mean 'dates'?"
+        "data.builtin: expected one of dates, moves, scene-questions, scenes, tones, or null; got 'date'. Did you mean 'dates'?"
     ),
     "{train: 3}": "data.train: expected a file, a list of files, or a section with the keys source and target, or null; got 3.",
     "{train: [a, 1]}": "data.train[1]: expected text; got 1.",
