@@ -22,6 +22,8 @@ def _settle_process() -> None:
         # How long a thread spins before it sleeps. By default long enough to steal whole cores from whatever else runs here,
         # other trainings too; this is long enough for two neighbouring operations to meet. See docs/performance.md.
         os.environ.setdefault("GOMP_SPINCOUNT", "2000")
+    # Else pydantic looks through all that is installed, for plugins that we have no use for.
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "true")
     # Imports make many objects that stay: going through them again and again takes a tenth of a short command's time.
     gc.set_threshold(100_000, 50, 50)
     _keep_freed_memory()
@@ -69,11 +71,11 @@ def _run() -> int:
 
 
 def _command() -> int:
-    from seqloom.cli.app import app
+    from seqloom.cli.app import app_for
 
     warnings.showwarning = _advise
     try:
-        code = app(standalone_mode=False)
+        code = app_for(next(iter(sys.argv[1:]), None))(standalone_mode=False)
     except SystemExit as leaving:
         # Typer leaves by itself when the reader of our output has gone.
         if isinstance(leaving.__context__, BrokenPipeError):

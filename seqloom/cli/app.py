@@ -1,5 +1,7 @@
 """All commands, in the order in which one meets them."""
 
+import copy
+
 import typer
 
 from seqloom.cli import (
@@ -58,6 +60,16 @@ app.command("compare", cls=Command)(compare.compare)
 app.command("check", cls=Command)(check.check)
 app.command("bench", cls=Command)(bench.bench)
 app.add_typer(recipes.app, name="recipes")
+
+
+def app_for(command: str | None) -> typer.Typer:
+    """The app, with no more than the command that is asked for: to set all of them up takes longer than some of them run."""
+    asked = [one for one in app.registered_commands if one.name == command]
+    if not asked:
+        return app
+    alone = copy.copy(app)
+    alone.registered_commands, alone.registered_groups = asked, []
+    return alone
 
 
 def _version(wanted: bool) -> None:

@@ -1,15 +1,17 @@
-"""Predictions that draw themselves, where a notebook shows them or into a file."""
+"""Predictions that draw themselves, where a notebook shows them or into a file. Views are imported when they are wanted."""
 
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from seqloom.data.builtin.scenes import named_boxes
 from seqloom.data.kinds.contract import Renderer
 from seqloom.errors import DataError
 from seqloom.results.predictions import Prediction
-from seqloom.views import Exhibit, Picture, to_fragment, write_map
+
+if TYPE_CHECKING:
+    from seqloom.views import Exhibit
 
 _MOVING = 4
 """How many axes the pixels of a film have."""
@@ -21,11 +23,14 @@ class DrawnPrediction(Prediction):
 
     renderers: Mapping[str, Renderer] = field(default_factory=dict, repr=False, compare=False)
 
-    def exhibit(self, label: str = "") -> Exhibit:
+    def exhibit(self, label: str = "") -> "Exhibit":
         """The prediction with its pictures as the model saw them, for views; without those that cannot be read any more.
 
         What is in a built-in scene is known, so that views can outline what a word names.
         """
+        from seqloom.data.builtin.scenes import named_boxes
+        from seqloom.views import Exhibit, Picture
+
         pictures, films = {}, {}
         for name, render in self.renderers.items():
             with suppress(DataError):
@@ -38,9 +43,13 @@ class DrawnPrediction(Prediction):
 
     def save(self, path: str | Path, *, title: str = "") -> Path:
         """Draw where the model looked, as .html, .svg, .png or .json by the file's ending; return its path."""
+        from seqloom.views import write_map
+
         return write_map(self.exhibit(), path, title=title)
 
     __repr__ = Prediction.__repr__
 
     def _repr_html_(self) -> str:
+        from seqloom.views import to_fragment
+
         return to_fragment(self.exhibit())

@@ -28,7 +28,7 @@ def parse_recipe(text: str, *, where: str = "recipe", overrides: Sequence[str] =
     by_hand: a person wrote it, who may want to know of keys that have other names now.
     """
     document = Document(where)
-    data = document.read(text)
+    data = document.read(text, quickly=not by_hand)
     if data is None:
         raise RecipeError(f"{where}: expected a recipe, but there is nothing in it. Begin with `data: {{train: pairs.tsv}}`.")
     if not isinstance(data, dict):

@@ -26,8 +26,9 @@ class Rules:
     def __init__(self, request: Request, *, minimum_length: int, vocabulary_size: int) -> None:
         self._minimum_length = minimum_length
         self._vocabulary_size = vocabulary_size
-        self._forbid = np.union1d(request.forbid, [BEGIN]).astype(np.int64)
-        self._forbid_with_end = np.union1d(self._forbid, [END]).astype(np.int64)
+        forbidden = {BEGIN, *request.forbid.tolist()}
+        self._forbid = np.asarray(sorted(forbidden), np.int64)
+        self._forbid_with_end = np.asarray(sorted(forbidden | {END}), np.int64)
         self._forced = _rectangle(request)
 
     def best(self, step: Step, k: int, place: Place) -> tuple[IntArray, FloatArray]:

@@ -5,8 +5,12 @@ import pytest
 import torch
 from torch import Tensor
 
+from seqloom.models.attention import AdditiveAttention, PremultipliedAttention
+from seqloom.models.attention.additive import ExponentialAttention
+from seqloom.models.encoder_decoder import EncoderDecoder
+from seqloom.models.memory import Memory
 from seqloom.models.mixed_precision import Linear
-from seqloom.models.prediction.stepper import TorchStepper, top_of_many
+from seqloom.models.prediction.stepper import TorchStepper
 from seqloom.models.products import Bfloat16Product, Product, build_product
 from seqloom.search.contracts import FloatArray
 from seqloom.symbols import BEGIN, END, SPECIALS, UNKNOWN
@@ -128,22 +132,45 @@ def test_a_long_source_is_read_like_a_short_one(monkeypatch: pytest.MonkeyPatch)
     np.testing.assert_allclose(read(stepper, BAHDANAU), short, atol=CLOSE)
 
 
-def test_a_large_vocabulary_is_embedded_instead_of_looked_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    small = read(TorchStepper(model_of(BAHDANAU, torch.float32)), BAHDANAU)
-    monkeypatch.setattr("seqloom.models.decoders.recurrent._LARGEST_TABLE", 10)
-    np.testing.assert_allclose(read(TorchStepper(model_of(BAHDANAU, torch.float32)), BAHDANAU), small, atol=CLOSE)
+# --- attention ------------------------------------------------------------------------------------------------------
 
 
-# --- the best symbols -----------------------------------------------------------------------------------------------
+def attention_of(model: EncoderDecoder) -> torch.nn.Module:
+    ahead = model.decoder.bridge.get_submodule("attentions.source")
+    assert isinstance(ahead, PremultipliedAttention)
+    return ahead.inner
 
 
-@pytest.mark.parametrize("k", [1, 5, 12])
-def test_the_best_of_many_are_those_of_topk(k: int) -> None:
-    values = torch.randn(3, 7, 5003, generator=torch.Generator().manual_seed(3))
-    wanted = values.topk(k, dim=-1)
-    found, ids = top_of_many(values, k)
-    assert torch.equal(found, wanted.values)
-    assert torch.equal(values.gather(-1, ids), found)
+@pytest.mark.parametrize("size", [1.0, 10.0, 33.0])
+def test_attention_without_tanh_looks_where_tanh_looks(size: float) -> None:
+    """Sums up to what the kind can hold on the side of the keys, and far beyond it on the side of the queries."""
+    model = EncoderDecoder(BAHDANAU.section, BAHDANAU.sizes)
+    attention = model.decoder.bridge.get_submodule("attentions.source")
+    assert isinstance(attention, AdditiveAttention)
+    with torch.no_grad():
+        for part, bound in ((attention.from_memory, size), (attention.from_query, 3 * size)):
+            part.weight.mul_(bound / part.weight.abs().sum(dim=1, keepdim=True))
+    ready = attention_of(model.for_prediction("fp32"))
+    assert isinstance(ready, ExponentialAttention)
+    states = torch.rand(2, 5, 8).mul_(2).sub_(1).sign_()
+    memory = Memory(states, torch.ones(2, 5, dtype=torch.bool), states[:, 0], ())
+    query = torch.rand(2, 3, 6).mul_(2).sub_(1).sign_()
+    with torch.no_grad():
+        wanted, found = (one(query, one.prepare(memory), ()).weights for one in (attention, ready))
+    assert_same(found, wanted, CLOSE)
+
+
+def test_weights_beyond_the_range_of_exponentials_keep_their_tanh() -> None:
+    model = EncoderDecoder(BAHDANAU.section, BAHDANAU.sizes)
+    attention = model.decoder.bridge.get_submodule("attentions.source")
+    assert isinstance(attention, AdditiveAttention)
+    with torch.no_grad():
+        attention.from_memory.weight.fill_(40.0)
+        attention.from_query.weight.fill_(40.0)
+    assert isinstance(attention_of(model.for_prediction("fp32")), AdditiveAttention)
+
+
+# --- a shortlist ----------------------------------------------------------------------------------------------------
 
 
 @PRECISIONS

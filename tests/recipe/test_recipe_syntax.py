@@ -2,7 +2,8 @@
 
 import pytest
 
-from seqloom.recipe import parse_recipe
+from seqloom.errors import RecipeError
+from seqloom.recipe import parse_recipe, recipe_from, to_yaml
 
 from .refusals import BEAM_KEYS, DATES, refusal
 
@@ -127,3 +128,18 @@ def test_an_override_reaches_a_source_by_its_name() -> None:
     changed = parse_recipe(text, overrides=["data.sources.picture.kind=text", "model.encoder.kind=text"])
     assert changed.data.sources["picture"].kind == "text"
     assert "--set data.sources.picture.size: expected a whole number" in refusal(text, "data.sources.picture.size=x")
+
+
+def test_what_a_program_wrote_is_read_quickly_and_to_the_same_recipe() -> None:
+    text = to_yaml(recipe_from({"data": {"train": "a.tsv"}, "search": {"kind": "beam", "forbid": ["no", "1", "é: x"]}}))
+    assert parse_recipe(text, by_hand=False) == parse_recipe(text)
+
+
+@pytest.mark.parametrize("text", ["a: [" * 60, "x: &a [1]\ny: *b", "data: {train: a}\n---\n{}", "a: \x07", "[" * 100_000])
+def test_what_no_program_wrote_is_refused_in_the_same_words(text: str) -> None:
+    said = []
+    for by_hand in (True, False):
+        with pytest.raises(RecipeError) as caught:
+            parse_recipe(text, by_hand=by_hand)
+        said.append(str(caught.value))
+    assert said[0] == said[1]

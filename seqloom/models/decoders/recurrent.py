@@ -253,22 +253,12 @@ class RecurrentDecoder(Decoder):
         return self.bridge.multiplications + Multiplications(sentence=once, target=every - once)
 
     def for_prediction(self, precision: TorchPrecision) -> None:
-        """Lay out cells and the combined vector; look up what symbols contribute; let the bridge multiply its contexts."""
+        """Lay out cells and the combined vector; let the bridge multiply its contexts."""
         super().for_prediction(precision)
         lay_out(self.cells, precision)
         combine = self.combine = CombineProducts(self.combine, precision) if isinstance(self.combine, Linear) else None
-        if self.step_inputs.reads_symbols:
-            self._look_up_symbols()
         if precision == "fp32" and not self.uses.output and not self.uses.state:
             self._multiply_contexts(combine)  # in other precisions the order of rounding would matter
-
-    def _look_up_symbols(self) -> None:
-        """Put `U_e e + b` in the place of the embeddings, if the table for all symbols is not too large."""
-        inputs, embeddings = self._cell(0).inputs, self.embedding.weight
-        width = inputs[0](embeddings[:1]).shape[-1]
-        if len(embeddings) * width <= _LARGEST_TABLE:
-            self.embedding = nn.Embedding(len(embeddings), width, _weight=inputs[0](embeddings), _freeze=True)
-            inputs[0] = nn.Identity()
 
     def _multiply_contexts(self, combine: "CombineProducts | None") -> None:
         """Let the bridge multiply what would be done to its contexts, by the cell and for the combined vector."""
@@ -283,10 +273,6 @@ class RecurrentDecoder(Decoder):
             inputs[1] = Columns(0, stop)
         if combine is not None:
             combine.from_context = Columns(stop if by_cell is not None else 0, None)
-
-
-_LARGEST_TABLE = 1 << 24
-"""Entries of the table of what symbols contribute to the first cell: 64 MB at most, and a tenth of a second to fill."""
 
 
 class CombineProducts(nn.Module):

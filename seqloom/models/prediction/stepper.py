@@ -1,6 +1,5 @@
 """A torch model as search sees it: NumPy in and out, one step at a time."""
 
-import math
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -65,7 +64,7 @@ class TorchStep(Step):
     def top(self, k: int, forbid: IntArray) -> tuple[IntArray, FloatArray]:
         """The k best symbols of each row that are not forbidden."""
         with self._without(forbid):
-            best, ids = top_of_many(self._log_probs, min(k, self._log_probs.shape[-1]))
+            best, ids = self._log_probs.topk(min(k, self._log_probs.shape[-1]), dim=-1)
         missing = k - best.shape[-1]
         if missing > 0:
             best = torch.nn.functional.pad(best, (0, missing), value=-torch.inf)
@@ -198,24 +197,3 @@ def _inner(state: State) -> DecoderState:
     if not isinstance(state, TorchState):
         raise TypeError(state)
     return state.inner
-
-
-_FEW = 1 << 16
-"""Of so many numbers in all rows, `topk` alone is as fast."""
-
-
-def top_of_many(values: Tensor, k: int) -> tuple[Tensor, Tensor]:
-    """What `values.topk(k)` gives [..., k], in two stages: the best are in the k chunks whose largest values are largest."""
-    size = values.shape[-1]
-    width = math.isqrt(size // max(1, k))
-    chunks = size // max(1, width)
-    if values.numel() <= _FEW or k > chunks:
-        best, ids = values.topk(k, dim=-1)
-        return best, ids
-    grid = values[..., : chunks * width].view(*values.shape[:-1], chunks, width)
-    rest = values[..., chunks * width :]
-    largest = grid.amax(dim=-1).topk(k, dim=-1, sorted=False).indices
-    chosen = grid.gather(-2, largest[..., None].expand(*largest.shape, width)).flatten(-2)
-    best, places = torch.cat([chosen, rest], dim=-1).topk(k, dim=-1)
-    in_chunk = places % width + width * largest.gather(-1, (places // width).clamp_max_(k - 1))
-    return best, torch.where(places < k * width, in_chunk, places - k * width + chunks * width)
