@@ -51,7 +51,7 @@ FormatOption = Annotated[
     typer.Option(
         "--format",
         metavar="NAME",
-        help="Of the input, if its ending does not tell: tsv, csv, jsonl, parquet, text, cmudict, cmudict-unstressed.",
+        help="Of the input, if its ending does not tell: tsv, csv, jsonl, parquet, text, cmudict, cmudict-unstressed, stories.",
     ),
 ]
 Feature = Annotated[

@@ -19,6 +19,7 @@ ProblemCode = Literal[
     "bad-weight",
     "bad-vector",
     "unequal-lines",
+    "no-question",
 ]
 
 

@@ -58,12 +58,18 @@ def _product(graph: Graph, parts: Sequence[Value], matrices: Sequence[Array], bi
 
 
 def run_layer(
-    graph: Graph, section: sections.Cells, directions: Sequence[Parameters], inputs: Value, lengths: Value
+    graph: Graph,
+    section: sections.Cells,
+    directions: Sequence[Parameters],
+    inputs: Value,
+    lengths: Value,
+    first: CellState = (),
 ) -> tuple[Value, CellState]:
     """A layer over whole sequences [S, B, I], in one direction or in two: states [S, B, D], and those at the ends [B, D].
 
-    lengths [B], in 32 bits. A sequence is read backwards within its own length.
+    lengths [B], in 32 bits. A sequence is read backwards within its own length. first: states to begin with, like the ends.
     """
+    begin = [graph.transpose(graph.reshape(leaf, 0, len(directions), section.size), 1, 0, 2) for leaf in first]
     stacked = [_stacked(graph, section, weights) for weights in directions]
     matrices, recurrent, biases = (graph.concat(*parts, axis=0) for parts in zip(*stacked, strict=True))
     squash = "Tanh" if section.activation == "tanh" else "Sigmoid"
@@ -80,6 +86,7 @@ def run_layer(
         recurrent,
         biases,
         lengths,
+        *begin,
         hidden_size=section.size,
         direction="bidirectional" if len(directions) == 2 else "forward",
         activations=activations * len(directions),

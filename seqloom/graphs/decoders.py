@@ -96,9 +96,13 @@ class Decoder(ABC):
     def _final(self, graph: Graph, memories: Memories, layer: int, leaf: int) -> Value:
         """What a leaf starts from: its counterparts where there are any."""
         parts = []
-        for memory in memories.values():
+        start = _start_of(self.section.bridge)
+        for memory in (memories[name] for name in start.sources or memories):
             state = memory.finals[layer] if len(memory.finals) == self.section.decoder.layers else memory.finals[-1]
             parts.append(state[leaf] if leaf < len(state) else state[0])
+        if start.compare:
+            one, other = parts
+            parts += [graph.op("Abs", graph.sub(one, other)), graph.mul(one, other)]
         return graph.concat(*parts)
 
 

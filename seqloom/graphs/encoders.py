@@ -1,5 +1,6 @@
 """Encoders: each reads one source into a memory, all positions at once or with a node that runs over them."""
 
+import math
 from dataclasses import dataclass
 from typing import assert_never
 
@@ -8,12 +9,15 @@ from onnx import TensorProto
 
 from seqloom.graphs.cells import CellState, run_layer
 from seqloom.graphs.frames import read_frames_at_once, read_pyramid, real_positions
-from seqloom.graphs.graph import Graph, Parameters, Shape, Value
+from seqloom.graphs.graph import Array, Graph, Parameters, Shape, Value
 from seqloom.graphs.transformers import at_positions, encoder_layers
 from seqloom.graphs.video import mask_of_places, read_video
 from seqloom.graphs.vision import read_image
 from seqloom.recipe import sections
-from seqloom.symbols import UNKNOWN
+from seqloom.symbols import END, UNKNOWN
+
+_LEAST = float(np.finfo(np.float32).min)
+"""Smaller than all that a state has in it."""
 
 
 @dataclass(frozen=True)
@@ -30,12 +34,34 @@ class Memory:
     symbols: Value | None = None
 
 
-def read_source(graph: Graph, name: str, section: sections.AnyEncoder, weights: Parameters, shape: Shape) -> Memory:
+@dataclass(frozen=True)
+class Neighbour:
+    """The source beside another one: its encoder's section and weights, and what it wrote."""
+
+    section: sections.AnyEncoder
+    weights: Parameters
+    memory: Memory
+
+
+def read_source(
+    graph: Graph,
+    name: str,
+    section: sections.AnyEncoder,
+    weights: Parameters,
+    shape: Shape,
+    neighbour: Neighbour | None = None,
+) -> Memory:
     """The memory of a source. shape: of what stands at a position; nothing for symbols."""
     lengths = graph.input(f"{name}.lengths", "int64", ["B"])
     match section:
         case sections.TextEncoder():
-            return _read_text(graph, section, weights, graph.input(name, "int64", ["B", "S"]), lengths)
+            return _read_text(graph, section, weights, graph.input(name, "int64", ["B", "S"]), lengths, neighbour)
+        case sections.ComparingEncoder() if neighbour is not None:
+            return _read_comparing(graph, section, weights, graph.input(name, "int64", ["B", "S"]), lengths, neighbour)
+        case sections.ComparingEncoder():
+            raise TypeError("a text is compared with another one")
+        case sections.SentenceEncoder():
+            return _read_sentences(graph, weights, graph.input(name, "int64", ["B", "S"]), lengths)
         case sections.TransformerEncoder():
             return _read_at_once(graph, section, weights, graph.input(name, "int64", ["B", "S"]), lengths)
         case sections.DenseEncoder():
@@ -48,7 +74,7 @@ def read_source(graph: Graph, name: str, section: sections.AnyEncoder, weights: 
             frames = graph.input(name, "float", ["B", "S", *shape])
             states, lengths = read_frames_at_once(graph, section, weights, frames, lengths)
             mask = real_positions(graph, states, lengths)
-            summary = _mean(graph, states, mask, lengths)
+            summary = _mean(graph, states, mask)
             return Memory(states, mask, summary, ((summary,),))
         case sections.ConvolutionalEncoder() | sections.EfficientNetLite0Encoder():
             states, summary = read_image(graph, name, section, weights, shape)
@@ -59,7 +85,7 @@ def read_source(graph: Graph, name: str, section: sections.AnyEncoder, weights: 
         case sections.VideoEncoder():
             states, frames, lengths, last = read_video(graph, name, section, weights, shape, lengths)
             real = real_positions(graph, frames, lengths)
-            summary = _mean(graph, frames, real, lengths) if last is None else last[0]
+            summary = _mean(graph, frames, real) if last is None else last[0]
             mask = real if section.memory == "frames" else mask_of_places(graph, frames, lengths, states)
             return Memory(states, mask, summary, (last or (summary,),))
         case _:
@@ -72,18 +98,131 @@ def _known(graph: Graph, symbols: Value, vocabulary_size: int) -> Value:
     return graph.where(inside, symbols, graph.constant(UNKNOWN, np.int64))
 
 
-def _read_text(graph: Graph, section: sections.TextEncoder, weights: Parameters, symbols: Value, lengths: Value) -> Memory:
-    table = weights["embedding.weight"]
-    states = graph.transpose(graph.rows_of(table, _known(graph, symbols, len(table))), 1, 0, 2)
+def _read_text(
+    graph: Graph,
+    section: sections.TextEncoder,
+    weights: Parameters,
+    symbols: Value,
+    lengths: Value,
+    neighbour: Neighbour | None = None,
+) -> Memory:
+    table = (weights if neighbour is None else neighbour.weights)["embedding.weight"]
+    vectors = graph.rows_of(table, _known(graph, symbols, len(table)))
+    first = None if neighbour is None else neighbour.memory.finals
+    states, finals = _read_vectors(graph, section, weights, vectors, lengths, first)
+    mask = real_positions(graph, symbols, lengths)
+    if section.summary == "max":
+        summary = _largest(graph, states, mask)
+        return Memory(states, mask, summary, ((summary,),), symbols)
+    return Memory(states, mask, finals[-1][0], finals, symbols)
+
+
+def _read_vectors(
+    graph: Graph,
+    section: sections.TextEncoder | sections.ComparingEncoder,
+    weights: Parameters,
+    vectors: Value,
+    lengths: Value,
+    first: tuple[CellState, ...] | None = None,
+) -> tuple[Value, tuple[CellState, ...]]:
+    """What recurrent layers make of vectors [B, S, I]: states [B, S, D], and the last state of each layer."""
+    states = graph.transpose(vectors, 1, 0, 2)
     short = graph.op("Cast", lengths, to=TensorProto.INT32)
     names = ["forwards", "backwards"] if section.bidirectional else ["forwards"]
     finals = []
     for layer in range(section.layers):
         directions = [weights.below(f"{name}.{layer}") for name in names]
-        states, ends = run_layer(graph, section, directions, states, short)
+        states, ends = run_layer(graph, section, directions, states, short, first[layer] if first else ())
         finals.append(ends)
-    mask = real_positions(graph, symbols, lengths)
-    return Memory(graph.transpose(states, 1, 0, 2), mask, finals[-1][0], tuple(finals), symbols)
+    return graph.transpose(states, 1, 0, 2), tuple(finals)
+
+
+def _largest(graph: Graph, states: Value, mask: Value) -> Value:
+    real = graph.where(graph.unsqueeze(mask, -1), states, graph.number(_LEAST))
+    found = graph.op("ReduceMax", real, graph.whole(1), keepdims=0)
+    return graph.where(graph.op("Equal", found, graph.number(_LEAST)), graph.number(0.0), found)
+
+
+def _mean(graph: Graph, states: Value, mask: Value) -> Value:
+    real = graph.where(graph.unsqueeze(mask, -1), states, graph.number(0.0))
+    count = graph.op("ReduceSum", graph.to_float(mask), graph.whole(1), keepdims=1)
+    total = graph.op("ReduceSum", real, graph.whole(1), keepdims=0)
+    return graph.op("Div", total, graph.op("Max", count, graph.number(1.0)))
+
+
+def _read_comparing(
+    graph: Graph,
+    section: sections.ComparingEncoder,
+    weights: Parameters,
+    symbols: Value,
+    lengths: Value,
+    neighbour: Neighbour,
+) -> Memory:
+    if isinstance(neighbour.section, sections.TransformerEncoder):
+        own = _read_at_once(graph, neighbour.section, neighbour.weights, symbols, lengths)
+    elif isinstance(neighbour.section, sections.TextEncoder):
+        own = _read_text(graph, neighbour.section, neighbour.weights, symbols, lengths)
+    else:
+        raise TypeError(neighbour.section)
+    mine, others = (_words(graph, one, neighbour.weights["embedding.weight"]) for one in (own, neighbour.memory))
+    width = weights["compare.weight"].shape[1] // 4
+    scores = graph.op("Div", graph.op("MatMul", mine, graph.transpose(others, 0, 2, 1)), graph.number(math.sqrt(width)))
+    seen = graph.unsqueeze(neighbour.memory.mask, 1)
+    looked = graph.op("Softmax", graph.where(seen, scores, graph.number(_LEAST)), axis=-1)
+    found = graph.op("MatMul", graph.where(seen, looked, graph.number(0.0)), others)
+    apart, alike = graph.op("Abs", graph.sub(mine, found)), graph.mul(mine, found)
+    compared = graph.op("Relu", weights.linear(graph, "compare", graph.concat(mine, found, apart, alike)))
+    states, _ = _read_vectors(graph, section, weights, compared, lengths)
+    summary = graph.concat(_largest(graph, states, own.mask), _mean(graph, states, own.mask))
+    return Memory(states, own.mask, summary, ((summary,),), symbols)
+
+
+def _words(graph: Graph, memory: Memory, table: Array) -> Value:
+    """[h; sqrt(E) e] of every word."""
+    if memory.symbols is None:
+        raise TypeError("words are compared, and the other source has none")
+    vectors = graph.rows_of(table, _known(graph, memory.symbols, len(table)))
+    return graph.concat(memory.states, graph.mul(vectors, graph.number(math.sqrt(table.shape[1]))))
+
+
+def _read_sentences(graph: Graph, weights: Parameters, symbols: Value, lengths: Value) -> Memory:
+    table, times = weights["embedding.weight"], weights["ages.weight"]
+    real = real_positions(graph, symbols, lengths)
+    last = graph.op("Equal", graph.positions(graph.size(symbols, 1)), graph.unsqueeze(graph.sub(lengths, graph.whole(1)), 1))
+    closing = graph.op("And", real, graph.op("Equal", symbols, graph.constant(END, np.int64)))
+    ends = graph.op("Cast", graph.op("Or", closing, last), to=TensorProto.INT64)
+    numbers = graph.sub(graph.op("CumSum", ends, graph.constant(1, np.int64)), ends)
+    counts = graph.op("ReduceSum", ends, graph.whole(1), keepdims=1)  # [B, 1]
+    most = graph.op("Max", graph.op("ReduceMax", counts, graph.whole(0), keepdims=0), graph.whole(1))
+    places = graph.positions(most)
+    mask = graph.op("Less", places, counts)
+    words = graph.op("And", real, graph.op("Not", closing))
+    vectors = graph.rows_of(table, _known(graph, symbols, len(table)))
+    weighed = graph.mul(vectors, _word_weights(graph, numbers, words, table.shape[1]))
+    within = graph.op("Equal", graph.unsqueeze(places, 0, 2), graph.unsqueeze(numbers, 1))  # [B, N, S]
+    said = graph.op("MatMul", graph.to_float(within), weighed)
+    ages = graph.sub(graph.sub(counts, graph.whole(1)), places)
+    ages = graph.op("Clip", ages, graph.constant(0, np.int64), graph.constant(len(times) - 1, np.int64))
+    scaled = graph.mul(graph.add(said, graph.rows_of(times, ages)), graph.number(math.sqrt(table.shape[1])))
+    states = graph.where(graph.unsqueeze(mask, -1), scaled, graph.number(0.0))
+    summary = _mean(graph, states, mask)
+    return Memory(states, mask, summary, ((summary,),))
+
+
+def _word_weights(graph: Graph, numbers: Value, words: Value, size: int) -> Value:
+    """`l_kd = (1 - k/J) - (d/D) (1 - 2k/J)` of the k-th of J words of a sentence [B, S, D]; 0 of all that is no word."""
+    there = graph.to_float(words)
+    same = graph.to_float(graph.op("Equal", graph.unsqueeze(numbers, 1), graph.unsqueeze(numbers, 2)))
+    every = graph.squeeze(graph.op("MatMul", same, graph.unsqueeze(there, -1)), -1)
+    places = graph.positions(graph.size(numbers, 1))
+    before = graph.to_float(graph.op("LessOrEqual", graph.unsqueeze(places, 0), graph.unsqueeze(places, 1)))
+    so_far = graph.squeeze(graph.op("MatMul", graph.mul(same, before), graph.unsqueeze(there, -1)), -1)
+    share = graph.unsqueeze(graph.op("Div", so_far, graph.op("Max", every, graph.number(1.0))), -1)
+    width = graph.constant(np.arange(1, size + 1, dtype=np.float32) / np.float32(size), np.float32)
+    one = graph.number(1.0)
+    falling = graph.sub(one, share)
+    weights = graph.sub(falling, graph.mul(width, graph.sub(falling, share)))
+    return graph.mul(weights, graph.unsqueeze(there, -1))
 
 
 def _read_at_once(
@@ -93,15 +232,8 @@ def _read_at_once(
     mask = real_positions(graph, symbols, lengths)
     states = at_positions(graph, graph.rows_of(table, _known(graph, symbols, len(table))), graph.size(symbols, 1), section.size)
     states = encoder_layers(graph, section, weights, states, mask)
-    summary = _mean(graph, states, mask, lengths)
+    summary = _mean(graph, states, mask)
     return Memory(states, mask, summary, ((summary,),), symbols)
-
-
-def _mean(graph: Graph, states: Value, mask: Value, lengths: Value) -> Value:
-    """Over real positions."""
-    real = graph.where(graph.unsqueeze(mask, -1), states, graph.number(0.0))
-    count = graph.op("Max", graph.to_float(graph.unsqueeze(lengths, 1)), graph.number(1.0))
-    return graph.op("Div", graph.op("ReduceSum", real, graph.whole(1), keepdims=0), count)
 
 
 def _read_vector(graph: Graph, section: sections.DenseEncoder, weights: Parameters, vectors: Value, lengths: Value) -> Memory:

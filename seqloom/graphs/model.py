@@ -7,7 +7,7 @@ import numpy as np
 import onnx
 
 from seqloom.graphs.decoders import Decoder, Leaf, Sizes, Stepped, Told, Values
-from seqloom.graphs.encoders import Memory, read_source
+from seqloom.graphs.encoders import Memory, Neighbour, read_source
 from seqloom.graphs.graph import Array, Graph, Parameters, Precision, Shape, Value
 from seqloom.graphs.recurrent_decoder import RecurrentDecoder
 from seqloom.graphs.transformer_decoder import TransformerDecoder
@@ -48,9 +48,11 @@ def write_graphs(
     kind = RecurrentDecoder if isinstance(section.decoder, sections.RecurrentDecoder) else TransformerDecoder
     decoder = kind(section, _sizes(section, encoders, shapes), weights)
     encoder = Graph("encoder", precision)
-    memories = {
-        name: read_source(encoder, name, one, weights.below(f"encoders.{name}"), shapes[name]) for name, one in encoders.items()
-    }
+    memories: dict[str, Memory] = {}
+    for name, one in encoders.items():
+        own = weights.below(f"encoders.{_whose(section, name)}")
+        neighbour = _neighbour(one, encoders, memories, weights)
+        memories[name] = read_source(encoder, name, one, own, shapes[name], neighbour)
     _write_start(encoder, decoder, memories)
     step = Graph("step", precision)
     size = _write_step(step, decoder, attended_sources(section, shapes), shortlist)
@@ -64,11 +66,30 @@ def write_graphs(
     )
 
 
+def _whose(section: sections.Model, name: str) -> str:
+    """The source under whose name the weights of a source's encoder are kept."""
+    encoder = (section.encoders or {}).get(name)
+    return encoder.source if isinstance(encoder, sections.SameEncoder) else name
+
+
+def _neighbour(
+    encoder: sections.AnyEncoder,
+    encoders: Mapping[str, sections.AnyEncoder],
+    memories: Mapping[str, Memory],
+    weights: Parameters,
+) -> Neighbour | None:
+    found = sections.neighbour_of(encoder)
+    if found is None:
+        return None
+    name = found[1]
+    return Neighbour(encoders[name], weights.below(f"encoders.{name}"), memories[name])
+
+
 def encoders_by_source(section: sections.Model, shapes: InputShapes) -> dict[str, sections.AnyEncoder]:
     """The encoders in the order of the sources."""
     if section.encoders is not None:
-        return {name: section.encoders[name] for name in shapes}
-    return {} if section.encoder is None else {next(iter(shapes)): section.encoder}
+        return {name: section.encoder_of(name) for name in shapes}
+    return dict(zip(shapes, section.all_encoders, strict=bool(section.all_encoders)))
 
 
 def attended_sources(section: sections.Model, shapes: InputShapes) -> tuple[str, ...]:
@@ -88,7 +109,8 @@ def _sizes(section: sections.Model, encoders: Mapping[str, sections.AnyEncoder],
 
 def _summary_size(encoder: sections.AnyEncoder, shape: Shape) -> int:
     flat = isinstance(encoder, sections.GridEncoder) and encoder.summary == "flatten"
-    return encoder.memory_size * (places_of(encoder, shape) if flat else 1)
+    times = places_of(encoder, shape) if flat else 2 if isinstance(encoder, sections.ComparingEncoder) else 1
+    return encoder.memory_size * times
 
 
 def _write_start(graph: Graph, decoder: Decoder, memories: Mapping[str, Memory]) -> None:

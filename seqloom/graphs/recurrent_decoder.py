@@ -31,7 +31,8 @@ class RecurrentDecoder(Decoder):
         """The width of contexts of all sources side by side."""
         if self.attention is None:
             return sum(self.sizes.summaries.values()) if self.every_step else 0
-        return sum(sections.context_size(self.attention.attention, size) for size in self.sizes.states.values())
+        look = sum(sections.context_size(self.attention.attention, size) for size in self.sizes.states.values())
+        return self.attention.looks * look
 
     @property
     def rows(self) -> dict[str, Leaf]:
@@ -86,7 +87,7 @@ class RecurrentDecoder(Decoder):
         """Sources that are symbols."""
         encoders = dict(zip(self.sizes.states, self.section.all_encoders, strict=True))
         if self.section.encoders is not None:
-            encoders = {name: self.section.encoders[name] for name in self.sizes.states}
+            encoders = {name: self.section.encoder_of(name) for name in self.sizes.states}
         return [name for name, encoder in encoders.items() if isinstance(encoder, sections.SymbolEncoder)]
 
     def start(self, graph: Graph, memories: Memories, count: Value) -> Values:
@@ -167,7 +168,14 @@ class RecurrentDecoder(Decoder):
     def _read(self, graph: Graph, query: Value, leaves: Values, told: Told) -> "Read":
         if self.attention is None:
             return Read(leaves.get("context"))
-        bridge, contexts = self.attention, []
+        reads = [self._look(graph, self.attention, query, leaves, told)]
+        for number in range(self.attention.looks - 1):
+            query = graph.tanh(self.bridge.linear(graph, f"again.{number}", graph.concat(query, reads[-1].context or "")))
+            reads.append(self._look(graph, self.attention, query, leaves, told))
+        return reads[0] if len(reads) == 1 else Read.joined(graph, reads)
+
+    def _look(self, graph: Graph, bridge: sections.AttentionBridge, query: Value, leaves: Values, told: Told) -> "Read":
+        contexts = []
         looks: Values = {}
         scores: Values = {}
         carry: Values = {}
@@ -210,3 +218,12 @@ class Read:
     weights: Values = field(default_factory=dict)
     scores: Values = field(default_factory=dict)
     carry: Values = field(default_factory=dict)
+
+    @classmethod
+    def joined(cls, graph: Graph, looks: "list[Read]") -> "Read":
+        """Several looks as one: contexts side by side, and the heads of one look after those of another."""
+        weights, scores = (
+            {name: graph.concat(*(one[name] for one in several), axis=1) for name in several[0]}
+            for several in ([look.weights for look in looks], [look.scores for look in looks])
+        )
+        return cls(graph.concat(*(look.context or "" for look in looks)), weights, scores)

@@ -1,6 +1,6 @@
 """Bridges: how the decoder sees the source. As its first state only, the same at every step, or by attention."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import assert_never
@@ -19,17 +19,13 @@ from seqloom.models.attention import (
     build_attention,
 )
 from seqloom.models.attention.oracle import OracleWeights
-from seqloom.models.memory import CellState, Memory, MemorySize
+from seqloom.models.memory import CellState, Memory
 from seqloom.models.mixed_precision import Linear
 from seqloom.models.operations import Multiplications, matrix_entries
-from seqloom.models.products import FloatProduct
+from seqloom.models.products import FloatProduct, lay_out
+from seqloom.models.starts import DecoderShape, Memories, MemorySizes, Start, summary_size
 from seqloom.recipe import sections
 from seqloom.system.cpu import TorchPrecision
-
-Memories = Mapping[str, Memory]
-"""One memory per source, by the source's name."""
-MemorySizes = Mapping[str, MemorySize]
-"""How wide they are."""
 
 
 @dataclass(frozen=True)
@@ -68,6 +64,19 @@ class BridgeRead:
     weights: Mapping[str, Tensor]
     carry: Mapping[str, Carry]
     chances: Mapping[str, Chance] = field(default_factory=dict)
+
+    @property
+    def found(self) -> Tensor:
+        """The context, where there is one."""
+        if self.context is None:
+            raise TypeError("nothing was read")
+        return self.context
+
+    @classmethod
+    def joined(cls, looks: Sequence["BridgeRead"]) -> "BridgeRead":
+        """Several looks of the same steps as one: contexts side by side, and the heads of one look after those of another."""
+        weights = {name: torch.cat([look.weights[name] for look in looks], dim=1) for name in looks[0].weights}
+        return cls(torch.cat([look.found for look in looks], dim=-1), weights, looks[-1].carry)
 
 
 class Bridge(nn.Module):
@@ -112,9 +121,9 @@ class InitialBridge(Bridge):
 
     gives_start = True
 
-    def __init__(self, start: sections.Start, decoder: "DecoderShape", memory_sizes: MemorySizes) -> None:
+    def __init__(self, start: sections.Start, decoder: DecoderShape, memory_sizes: MemorySizes) -> None:
         super().__init__()
-        self.first = Start(start.dense, decoder, _summary_size(memory_sizes))
+        self.first = Start(start, decoder, memory_sizes)
 
     def start(self, memories: Memories) -> tuple[CellState, ...]:
         """`s_0` of every decoder layer."""
@@ -130,9 +139,9 @@ class InitialBridge(Bridge):
 class EveryStepBridge(InitialBridge):
     """Option 2 (E4): `s_0` as in option 1, and `h_T` in the cell's input at every step."""
 
-    def __init__(self, start: sections.Start, decoder: "DecoderShape", memory_sizes: MemorySizes) -> None:
+    def __init__(self, start: sections.Start, decoder: DecoderShape, memory_sizes: MemorySizes) -> None:
         super().__init__(start, decoder, memory_sizes)
-        self.context_size = _summary_size(memory_sizes)
+        self.context_size = summary_size(memory_sizes)
 
     def link(self, memories: Memories) -> Link:
         """The summaries of all sources, side by side."""
@@ -148,13 +157,15 @@ class EveryStepBridge(InitialBridge):
 class AttentionBridge(InitialBridge):
     """`s_0`, and a fresh context at every step (A1): one attention per source, contexts side by side."""
 
-    def __init__(self, section: sections.AttentionBridge, decoder: "DecoderShape", memory_sizes: MemorySizes) -> None:
+    def __init__(self, section: sections.AttentionBridge, decoder: DecoderShape, memory_sizes: MemorySizes) -> None:
         super().__init__(section.start, decoder, memory_sizes)
         self.attentions = nn.ModuleDict(
             {name: build_attention(section.attention, decoder.size, size.states) for name, size in memory_sizes.items()}
         )
         self.context_size = sum(self.attention(name).context_size for name in memory_sizes)
         self.gate = Linear(decoder.size, len(memory_sizes)) if section.gate else None
+        self.again = nn.ModuleList(Linear(decoder.size + self.context_size, decoder.size) for _ in range(section.looks - 1))
+        self.context_size *= section.looks
         self.copies = section.copy
 
     def attention(self, name: str) -> Attention:
@@ -175,6 +186,17 @@ class AttentionBridge(InitialBridge):
         return {name: self.attention(name).start(keys) for name, keys in link.keys.items()}
 
     def read(self, query: Tensor, link: Link, carry: Mapping[str, Carry]) -> BridgeRead:
+        """A context per query, from all sources; of several looks, their contexts and their weights side by side.
+
+        `q_1 = s`, `q_{k+1} = tanh(W_k [q_k; c_k] + b_k)`: each look asks with what the one before has read.
+        """
+        looks = [self._look(query, link, carry)]
+        for layer in self.again:
+            query = torch.tanh(layer(torch.cat([query, looks[-1].found], dim=-1)))
+            looks.append(self._look(query, link, carry))
+        return looks[0] if len(looks) == 1 else BridgeRead.joined(looks)
+
+    def _look(self, query: Tensor, link: Link, carry: Mapping[str, Carry]) -> BridgeRead:
         """A context per query, from all sources."""
         reads = {name: self._read_one(name, query, link, carry[name]) for name in link.keys}
         contexts = [read.context for read in reads.values()]
@@ -190,20 +212,25 @@ class AttentionBridge(InitialBridge):
 
     @property
     def multiplications(self) -> Multiplications:
-        """The first state, all attentions, and the gate."""
+        """The first state, all attentions, the gate, and what comes between looks."""
         attentions = [self.attention(name).multiplications for name in self.attentions]
-        return sum(attentions, start=super().multiplications + Multiplications(target=matrix_entries(self.gate)))
+        gate = Multiplications(target=matrix_entries(self.gate))
+        look = sum(attentions, start=gate)
+        further = Multiplications(target=look.target, pair=look.pair)  # keys are prepared once for all looks
+        between = Multiplications(target=matrix_entries(self.again))
+        return sum([further] * len(self.again), start=super().multiplications + look + between)
 
     def for_prediction(self, precision: TorchPrecision) -> Bridge:
         """Every attention in its own form."""
         for name in list(self.attentions):
             self.attentions[name] = self.attention(name).for_prediction(precision)
+        lay_out(self.again, precision)
         return self
 
     def multiply_contexts(self, product: FloatProduct) -> bool:
         """Multiply the source where contexts are averages of it; of several sources, these lie side by side."""
         attentions = [self.attention(name) for name in self.attentions]
-        if len(attentions) != 1 or not attentions[0].averages_values:
+        if len(attentions) != 1 or self.again or not attentions[0].averages_values:
             return False
         self.context_size = len(product.matrix)
         (name,) = self.attentions
@@ -224,7 +251,7 @@ class CrossAttentionBridge(Bridge):
     It is the attention that recurrent decoders know as `multi_head`, once for each layer and source.
     """
 
-    def __init__(self, section: sections.CrossAttentionBridge, decoder: "DecoderShape", memory_sizes: MemorySizes) -> None:
+    def __init__(self, section: sections.CrossAttentionBridge, decoder: DecoderShape, memory_sizes: MemorySizes) -> None:
         super().__init__()
         self.size = decoder.size
         self.norms = nn.ModuleList(nn.LayerNorm(decoder.size) for _ in range(decoder.layers))
@@ -286,58 +313,6 @@ class CrossAttentionBridge(Bridge):
         if not isinstance(attention, MultiHeadAttention):
             raise TypeError(attention)
         return attention
-
-
-@dataclass(frozen=True)
-class DecoderShape:
-    """What a bridge must know of the decoder: its width, its layers, the leaves of a layer's first state, a layer's heads."""
-
-    size: int
-    layers: int
-    leaves: int
-    heads: int = 1
-
-
-class Start(nn.Module):
-    """`s_0 = f(h_T)` for every layer and leaf of the decoder's state (E3).
-
-    Layers meet their counterparts where encoder and decoder have equally many; else every decoder layer starts from the
-    encoder's last one. A leaf meets its counterpart too: h from h, s from s (C3), where the encoder has both.
-    """
-
-    def __init__(self, dense: int, decoder: DecoderShape, summary_size: int) -> None:
-        super().__init__()
-        self.decoder = decoder
-        self.leaves = nn.ModuleList(_dense(dense, summary_size, decoder.size) for _ in range(decoder.layers * decoder.leaves))
-
-    def forward(self, memories: Memories) -> tuple[CellState, ...]:
-        """The first state, leaves [B, D]."""
-        return tuple(
-            tuple(
-                self.leaves[layer * self.decoder.leaves + leaf](self._final(memories, layer, leaf))
-                for leaf in range(self.decoder.leaves)
-            )
-            for layer in range(self.decoder.layers)
-        )
-
-    def _final(self, memories: Memories, layer: int, leaf: int) -> Tensor:
-        parts = []
-        for memory in memories.values():
-            state = memory.finals[layer] if len(memory.finals) == self.decoder.layers else memory.finals[-1]
-            parts.append(state[leaf] if leaf < len(state) else state[0])
-        return torch.cat(parts, dim=-1)
-
-
-def _summary_size(memory_sizes: MemorySizes) -> int:
-    """How wide the summaries of all sources are side by side."""
-    return sum(size.summary for size in memory_sizes.values())
-
-
-def _dense(count: int, summary_size: int, size: int) -> nn.Module:
-    layers: list[nn.Module] = []
-    for index in range(count):
-        layers += [Linear(summary_size if index == 0 else size, size), nn.Tanh()]
-    return nn.Sequential(*layers)  # without layers: the identity
 
 
 @dataclass(frozen=True)

@@ -62,7 +62,7 @@ class EncoderDecoder(nn.Module):
         for name, encoder in _by_source(section, [name for name in sizes if name != TARGET]).items():
             if hasattr(self.encoders, name):
                 raise RecipeError(f"data.sources: torch keeps the word {name!r} for itself. Call the source something else")
-            built = build_encoder(encoder, sizes[name])
+            built = build_encoder(encoder, sizes[name], {other: self.encoder(other) for other in self.encoders})
             self.encoders[name] = built
             memory_sizes[name] = MemorySize(built.memory_size, built.summary_size)
         vocabulary_size = sizes[TARGET]
@@ -93,7 +93,10 @@ class EncoderDecoder(nn.Module):
 
     def encode(self, sources: Mapping[str, Padded]) -> dict[str, Memory]:
         """Read every source into its memory."""
-        return {name: encoder(*self.tensors(sources[name])) for name, encoder in self.encoders.items()}
+        memories: dict[str, Memory] = {}
+        for name in self.encoders:
+            memories[name] = self.encoder(name).read_beside(memories, *self.tensors(sources[name]))
+        return memories
 
     def decode(self, batch: Batch, state: DecoderState | None = None, *, own_share: float = 0.0) -> Decoded:
         """Read the sources, then the decoder's inputs one after the other. state: goes on from there instead.
@@ -209,7 +212,7 @@ def build_model(recipe: sections.Recipe, vocabulary_sizes: Mapping[str, int], *,
     return model
 
 
-def _by_source(section: sections.Model, names: Sequence[str]) -> dict[str, sections.AnyEncoder]:
+def _by_source(section: sections.Model, names: Sequence[str]) -> dict[str, sections.AnyEncoder | sections.SameEncoder]:
     """The encoders in the order of the sources."""
     if section.encoders is not None:
         return {name: section.encoders[name] for name in names}

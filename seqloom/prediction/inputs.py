@@ -198,7 +198,7 @@ class Reader:
     def positions_in(self, sources: Mapping[str, Padded]) -> dict[str, IntArray]:
         """At how many positions of each source a model can look, [B]."""
         return {
-            name: np.asarray([self._layouts[name].positions(int(one)) for one in padded.lengths], dtype=np.int64)
+            name: np.asarray([self._readers[name].count(*one) for one in zip(padded.values, padded.lengths, strict=True)])
             for name, padded in sources.items()
         }
 

@@ -1,6 +1,8 @@
 """How the positions lie that an encoder writes, so that whoever names or draws them need not know what was read."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 
 @dataclass(frozen=True)
@@ -10,6 +12,16 @@ class Tokens:
     def positions(self, length: int) -> int:
         """How many positions an encoder writes for so many that it read."""
         return length
+
+
+@dataclass(frozen=True)
+class Sentences(Tokens):
+    """One after the other, a position for each sentence of a text."""
+
+    def sentences(self, closing: Sequence[bool]) -> list[slice]:
+        """Where the sentences of a text lie among its symbols. closing: which symbols close one; the last one does anyway."""
+        ends = [place + 1 for place, closes in enumerate(closing) if closes or place + 1 == len(closing)]
+        return [slice(start, end) for start, end in pairwise([0, *ends])]
 
 
 @dataclass(frozen=True)

@@ -253,7 +253,7 @@ def test_a_format_is_said_where_the_ending_does_not_tell(seqloom: Seqloom, tiny_
             ["--format", "xml"],
             "",
             2,
-            "--format: expected one of auto, tsv, csv, jsonl, parquet, text, cmudict, cmudict-unstressed; got 'xml'",
+            "--format: expected one of auto, tsv, csv, jsonl, parquet, text, cmudict, cmudict-unstressed, stories; got 'xml'",
         ),
         (["--format", "parquet"], "", 2, "Parquet cannot be read from standard input. Name the file"),
         (["--format", "text", "--columns", "source=1"], "abc\n", 2, "plain text has no columns"),

@@ -27,7 +27,7 @@ class Architecture:
     name: str
     section: sections.Model
     sources: tuple[tuple[str, str], ...] = (("source", "text"),)
-    """Names, and what they are: text, vector, grid or frames."""
+    """Names, and what they are: text, sentences, vector, grid or frames."""
 
     @property
     def attends(self) -> bool:
@@ -37,8 +37,8 @@ class Architecture:
     def looks_once(self) -> bool:
         """Whether a step looks at a source once: with one head, in one layer."""
         match self.section:
-            case sections.Model(bridge=sections.AttentionBridge(attention=attention)):
-                return not isinstance(attention, sections.MultiHead)
+            case sections.Model(bridge=sections.AttentionBridge(attention=attention, looks=looks)):
+                return looks == 1 and not isinstance(attention, sections.MultiHead)
             case sections.Model(bridge=sections.CrossAttentionBridge(), decoder=sections.TransformerDecoder(heads=1, layers=1)):
                 return True
             case _:
@@ -74,7 +74,8 @@ class Architecture:
         copies = isinstance(bridge, sections.AttentionBridge) and bridge.copy
         shared = copies or self.section.decoder.tied == "all"
         text = TARGET_SIZE if shared else SOURCE_SIZE
-        return {**{name: text if kind == "text" else 3 for name, kind in self.sources}, "target": TARGET_SIZE}
+        symbols = ("text", "sentences")
+        return {**{name: text if kind in symbols else 3 for name, kind in self.sources}, "target": TARGET_SIZE}
 
 
 CELLS: Mapping[str, Settings] = {
@@ -393,6 +394,59 @@ def encoders_of_frames() -> Iterator[Architecture]:
     yield Architecture("pyramid+text-to-transformer", section, (("frames", "frames"), ("text", "text")))
 
 
+def several_looks() -> Iterator[Architecture]:
+    """Looks one after the other, with every use that goes with them, behind a gate, over several sources."""
+    for (kind, cell, looks), use in product((("bilinear", "gru", 3), ("multi_head", "lstm", 2)), USES):
+        if "state" not in use["into"]:
+            bridge = {**attention_bridge(kind, use), "looks": looks}
+            yield Architecture(f"{looks}_looks-{kind}-{use_name(use)}", build_section(bridge, cell=CELLS[cell]))
+    for kinds in PAIRS[:3]:
+        one = build_several(kinds, {**BAHDANAU, "looks": 2, "gate": True})
+        yield replace(one, name=f"{one.name}-2_looks-gated")
+
+
+def encoders_of_sentences() -> Iterator[Architecture]:
+    """Alone and beside a question, with every bridge."""
+    for name, bridge in BRIDGES.items():
+        if name != "none":
+            model = build_section(bridge)
+            encoder = {"kind": "sentences", "size": model.all_encoders[0].memory_size, "ages": 2}
+            section = sections.Model.model_validate({**model.model_dump(), "encoder": encoder})
+            yield Architecture(f"sentences-{name}", section, (("source", "sentences"),))
+    two = build_several(("text", "text"), {**BAHDANAU, "looks": 2, "start": {"dense": 1, "sources": ["text_1"]}})
+    body = two.section.model_dump()
+    body["encoders"]["text_0"] = {"kind": "sentences", "size": 3}
+    kinds = (("text_0", "sentences"), ("text_1", "text"))
+    yield Architecture("story+question", sections.Model.model_validate(body), kinds)
+
+
+def encoders_beside_others() -> Iterator[Architecture]:
+    """The same encoder for two sources, one that reads on, one that compares; summaries compared."""
+    first = {"kind": "text", "size": 4, "embedding": 5}
+    seconds: Mapping[str, tuple[Settings, Settings]] = {
+        "same": (first, {"kind": "same", "source": "text_0"}),
+        "same_pooled": ({**first, "summary": "max"}, {"kind": "same", "source": "text_0"}),
+        "after": (first, {**first, "after": "text_0"}),
+        "after_lstm_2": ({**first, "cell": "lstm", "layers": 2}, {**first, "cell": "lstm", "layers": 2, "after": "text_0"}),
+        "after_one_way": ({**first, "bidirectional": False}, {**first, "bidirectional": False, "after": "text_0"}),
+        "comparing": (first, {"kind": "comparing", "source": "text_0", "size": 3}),
+        "comparing_lstm": (first, {"kind": "comparing", "source": "text_0", "cell": "lstm", "size": 3, "bidirectional": False}),
+        "comparing_transformer": (transformer_encoder(), {"kind": "comparing", "source": "text_0", "size": 2}),
+    }
+    ways: Mapping[str, Settings] = {
+        "initial": {"kind": "initial"},
+        "second": {"kind": "initial", "start": {"dense": 2, "sources": ["text_1"]}},
+        "compared": {"kind": "initial", "start": {"dense": 1, "compare": True}},
+        "bahdanau": BAHDANAU,
+    }
+    decoder = {"kind": "recurrent", "size": DECODER_SIZE, "embedding": 5}
+    for (name, pair), (way, bridge) in product(seconds.items(), ways.items()):
+        if way != "compared" or not name.startswith("comparing"):
+            encoders = {"text_0": pair[0], "text_1": pair[1]}
+            section = sections.Model.model_validate({"encoders": encoders, "decoder": decoder, "bridge": bridge})
+            yield Architecture(f"{name}-{way}", section, (("text_0", "text"), ("text_1", "text")))
+
+
 def named(architectures: Sequence[Architecture]) -> dict[str, Architecture]:
     by_name = {one.name: one for one in architectures}
     assert len(by_name) == len(architectures), "two architectures share a name"
@@ -421,6 +475,9 @@ ARCHITECTURES = named(
         *transformers_that_meet_others(),
         *transformers_and_several_sources(),
         *encoders_of_frames(),
+        *several_looks(),
+        *encoders_of_sentences(),
+        *encoders_beside_others(),
     ]
 )
 
@@ -438,5 +495,10 @@ PLAIN = (
     "pyramid_bands-bahdanau",
     "frame_transformer-bahdanau",
     "pyramid+text-to-transformer",
+    "story+question",
+    "same_pooled-compared",
+    "after-second",
+    "comparing-second",
+    "comparing-bahdanau",
 )
 """Names of a few that have every cell, every bridge and every attention."""

@@ -16,7 +16,9 @@ from seqloom.data.preparing.batches import Batch
 from seqloom.models.decoders import DecoderState
 from seqloom.models.encoder_decoder import EncoderDecoder
 from seqloom.models.prediction.stepper import TorchStep, TorchStepper
+from seqloom.results.layouts import Sentences
 from seqloom.results.predictions import FloatArray
+from seqloom.symbols import END
 
 from .architectures import ARCHITECTURES, PLAIN, TARGET_SIZE, Architecture
 from .grids import COLUMNS, ROWS, GridEncoder
@@ -107,6 +109,9 @@ def random_source(kind: str, lengths: Sequence[int], size: int, seed: int) -> Pa
         return Padded(random.normal(size=(len(lengths), 1, size)).astype(np.float32), there)
     if kind == "grid":
         return Padded(random.integers(0, 256, (len(lengths), 1, ROWS, COLUMNS, 3), dtype=np.uint8), there)
+    if kind == "sentences":  # most of two sentences, the second of which nothing closes
+        texts = sequences(lengths, size, seed)
+        return Padded.of([np.where(np.arange(len(text)) == 1, END, text) for text in texts])
     return Padded.of(sequences(lengths, size, seed))
 
 
@@ -145,13 +150,22 @@ def padded_further(batch: Batch, extra: int = 3) -> Batch:
 
 
 def real_positions(architecture: Architecture, name: str) -> BoolArray:
-    """[B, S] of a source; a picture has a position for every pixel, and several frames may have one."""
+    """[B, S] of a source; a picture has a position for every pixel, several frames may have one, and so has every sentence."""
     source = batch_for(architecture).sources[name]
     if source.values.ndim == 5:
         return np.repeat(source.mask, ROWS * COLUMNS, axis=1)
     counts = -(-source.lengths // architecture.stride(name))
     mask: BoolArray = np.arange(counts.max()) < counts[:, None]
+    if dict(architecture.sources)[name] == "sentences":
+        sentences = np.asarray([len(Sentences().sentences(row)) for row in ended_at(source)])
+        return np.arange(sentences.max()) < sentences[:, None]
     return mask
+
+
+def ended_at(source: Padded) -> list[list[bool]]:
+    """Which symbols of each text close a sentence."""
+    texts = zip(source.values, source.lengths, strict=True)
+    return [(values[:length] == END).tolist() for values, length in texts]
 
 
 @dataclass(frozen=True)

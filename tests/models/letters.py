@@ -15,10 +15,20 @@ from seqloom.models.attention import HardAttention
 from seqloom.models.attention.local import MonotonicAttention, PredictiveAttention
 from seqloom.models.decoders import RecurrentDecoder, TransformerDecoder
 from seqloom.models.encoder_decoder import EncoderDecoder
-from seqloom.models.encoders import DenseEncoder, FrameTransformerEncoder, PyramidEncoder, TextEncoder, TransformerEncoder
+from seqloom.models.encoders import (
+    ComparingEncoder,
+    DenseEncoder,
+    FrameTransformerEncoder,
+    PyramidEncoder,
+    SentenceEncoder,
+    TextEncoder,
+    TransformerEncoder,
+)
 from seqloom.models.encoders.frames import Convolutions
+from seqloom.models.encoders.text import RecurrentEncoder
 from seqloom.models.transformer_layers import Layer, layers_of
 from seqloom.recipe import sections
+from seqloom.symbols import END
 
 from . import equations
 from .architectures import Architecture
@@ -39,29 +49,45 @@ def array(parameter: Tensor) -> Matrix:
     return found
 
 
-def encoded_of(encoder: nn.Module, section: sections.AnyEncoder, values: npt.NDArray[Any]) -> equations.Encoded:
+Beside = tuple[nn.Module, sections.AnyEncoder, npt.NDArray[Any]]
+"""The source beside another one: its encoder, the encoder's section, and what it reads."""
+
+
+def encoded_of(
+    encoder: nn.Module, section: sections.AnyEncoder, values: npt.NDArray[Any], beside: Beside | None = None
+) -> equations.Encoded:
     """What the equations make of one source: symbols [S], a vector [1, D], or a picture [1, rows, columns, 3]."""
     match encoder, section:
         case TextEncoder(), sections.TextEncoder():
-            forwards = [cell_of(cell, section) for cell in encoder.forwards]
-            backwards = [cell_of(cell, section) for cell in encoder.backwards]
-            layers = [equations.EncoderLayer(*pair) for pair in zip_longest(forwards, backwards)]
-            return equations.encode(equations.Encoder(array(encoder.embedding.weight), layers), values.tolist())
+            before = None if beside is None else encoded_of(*beside)
+            whole = equations.Encoder(array(encoder.embedding.weight), layers_in(encoder, section))
+            found = equations.encode(whole, values.tolist(), before)
+            return equations.pooled(found) if section.summary == "max" else found
+        case SentenceEncoder(), sections.SentenceEncoder():
+            sentences: list[list[int]] = [[]]
+            for number, symbol in enumerate(values.tolist()):
+                if symbol != END:
+                    sentences[-1].append(symbol)
+                elif number + 1 < len(values):
+                    sentences.append([])
+            tables = array(encoder.embedding.weight), array(encoder.ages.weight)
+            return equations.encode_sentences(equations.SentenceEncoder(*tables), sentences)
+        case ComparingEncoder(), sections.ComparingEncoder():
+            assert beside is not None
+            own, other = words_of(*beside[:2], values), words_of(*beside)
+            comparison = equations.Comparison(array(encoder.compare.weight), array(encoder.compare.bias))
+            return equations.compare(own, other, comparison, layers_in(encoder, section))
         case TransformerEncoder(), _:
             reading = [layer_of(layer) for layer in layers_of(encoder.layers)]
-            whole = equations.TransformerEncoder(array(encoder.embedding.weight), reading, norm_of(encoder.norm))
-            return equations.encode_at_once(whole, values.tolist())
+            at_once = equations.TransformerEncoder(array(encoder.embedding.weight), reading, norm_of(encoder.norm))
+            return equations.encode_at_once(at_once, values.tolist())
         case PyramidEncoder(), sections.PyramidEncoder():
-            pairs = zip_longest(
-                (cell_of(one, section) for one in encoder.forwards), (cell_of(one, section) for one in encoder.backwards)
-            )
-            layers = [equations.EncoderLayer(*pair) for pair in pairs]
-            return equations.encode_pyramid(layers, encoder.joining, seen_by(encoder.convolutions, values))
+            return equations.encode_pyramid(layers_in(encoder, section), encoder.joining, seen_by(encoder.convolutions, values))
         case FrameTransformerEncoder(), _:
             reading = [layer_of(layer) for layer in layers_of(encoder.layers)]
-            whole = equations.TransformerEncoder(np.empty((0, 0)), reading, norm_of(encoder.norm))
+            at_once = equations.TransformerEncoder(np.empty((0, 0)), reading, norm_of(encoder.norm))
             matrix, bias = array(encoder.project.weight), array(encoder.project.bias)
-            return equations.encode_frames_at_once(whole, matrix, bias, seen_by(encoder.convolutions, values))
+            return equations.encode_frames_at_once(at_once, matrix, bias, seen_by(encoder.convolutions, values))
         case DenseEncoder(), _:
             z = values[0].astype(np.float64)
             for layer in encoder.layers:
@@ -85,15 +111,46 @@ def seen_by(convolutions: Convolutions | None, frames: npt.NDArray[Any]) -> list
     return equations.look(found, frames.astype(np.float64), over_bands=convolutions.over_bands)
 
 
+def layers_in(encoder: RecurrentEncoder | PyramidEncoder, section: sections.Cells) -> list[equations.EncoderLayer]:
+    forwards = [cell_of(cell, section) for cell in encoder.forwards]
+    backwards = [cell_of(cell, section) for cell in encoder.backwards]
+    return [equations.EncoderLayer(*pair) for pair in zip_longest(forwards, backwards)]
+
+
+def words_of(encoder: nn.Module, section: sections.AnyEncoder, values: npt.NDArray[Any]) -> list[equations.Vector]:
+    """[h; sqrt(E) e] of every word."""
+    assert isinstance(encoder, TextEncoder | TransformerEncoder)
+    table = array(encoder.embedding.weight)
+    states = encoded_of(encoder, section, values).h
+    return [np.concatenate([h, np.sqrt(table.shape[1]) * table[x]]) for h, x in zip(states, values.tolist(), strict=True)]
+
+
 def source_of(architecture: Architecture, model: EncoderDecoder, batch: Batch, sentence: int) -> equations.Encoded | None:
     """All sources of a sentence, side by side."""
-    found = []
+    found, read = {}, {}
     for (name, encoder), section in zip(model.encoders.items(), architecture.section.all_encoders, strict=True):
         padded = batch.sources[name]
-        found.append(encoded_of(encoder, section, padded.values[sentence][: padded.lengths[sentence]]))
+        read[name] = encoder, section, padded.values[sentence][: padded.lengths[sentence]]
+        neighbour = sections.neighbour_of(section)
+        found[name] = encoded_of(*read[name], None if neighbour is None else read[neighbour[1]])
     decoder = architecture.section.decoder
     two_parts = isinstance(decoder, sections.RecurrentDecoder) and decoder.cell == "lstm"
-    return equations.side_by_side(found, decoder.layers, 2 if two_parts else 1) if found else None
+    return side_by_side_of(architecture.section.bridge, found, decoder.layers, 2 if two_parts else 1) if found else None
+
+
+def side_by_side_of(
+    bridge: sections.Bridge, found: dict[str, equations.Encoded], num_layers: int, num_parts: int
+) -> equations.Encoded:
+    """Positions of all sources; last states of those that give the first one, perhaps compared."""
+    whole = equations.side_by_side(list(found.values()), num_layers, num_parts)
+    if isinstance(bridge, sections.NoBridge | sections.CrossAttentionBridge):
+        return whole
+    starting = [found[name] for name in bridge.start.sources or found]
+    finals = equations.side_by_side(starting, num_layers, num_parts).finals
+    if bridge.start.compare:
+        halves = [[np.split(part, 2) for part in final] for final in finals]
+        finals = [tuple(np.concatenate([u, v, np.abs(u - v), u * v]) for u, v in final) for final in halves]
+    return equations.Encoded(whole.h, finals)
 
 
 def layer_of(layer: Layer, reading: tuple[equations.Norm, equations.Attention] | None = None) -> equations.TransformerLayer:
@@ -228,7 +285,8 @@ def attention_of(bridge: bridges.Bridge, counts: Sequence[int]) -> equations.Att
     found = [one_attention_of(attention) for attention in bridge.attentions.values()]
     if bridge.gate is not None:
         found = [equations.Gated(one, *unit_of(bridge.gate, number)) for number, one in enumerate(found)]
-    return equations.Several(found, counts)
+    again = [equations.Again(array(layer.weight), array(layer.bias)) for layer in bridge.again if isinstance(layer, nn.Linear)]
+    return equations.Looking(equations.Several(found, counts), again)
 
 
 def one_attention_of(attention: nn.Module) -> equations.Attention:

@@ -54,7 +54,7 @@ def best() -> Session:
 @cache
 def exported(architecture: Architecture, precision: Precision = "fp32", shortlist: int | None = None) -> RuntimeStepper:
     shapes: dict[str, tuple[int, ...]] = {
-        name: () if kind == "text" else (architecture.sizes[name],) for name, kind in architecture.sources
+        name: () if kind in ("text", "sentences") else (architecture.sizes[name],) for name, kind in architecture.sources
     }
     return runtime_of(
         model_of(architecture, torch.float32), architecture.section, shapes if architecture.reads else {}, precision, shortlist

@@ -163,7 +163,7 @@ UNKNOWN_KEYS = {
         "It belongs elsewhere: write `model.bridge.attention.heads` (kind multi_head), `model.encoder.heads` (kind "
         "transformer, frame_transformer), `model.decoder.heads` (kind transformer) or `model.encoder.time.heads` (kind "
         "frame_transformer). "
-        "Known keys here: kind, copy, start, query, into, feed, gate, attention, coverage_loss, doubly_stochastic."
+        "Known keys here: kind, copy, start, query, into, feed, gate, attention, looks, coverage_loss, doubly_stochastic."
     ),
     "model: {bridge: {attention: {kind: dot, size: 3}}}": (
         "model.bridge.attention.size: unknown key for kind dot. "

@@ -69,7 +69,7 @@ def test_a_recipe_survives_yaml(name: str) -> None:
 def test_the_resolved_recipe_is_readable() -> None:
     text = to_yaml(plainly(DATES + "model: {bridge: {kind: initial}}\nsearch: {kind: greedy}"))
     assert text.startswith("data:\n  builtin: dates\n  train: null\n")
-    assert "\n  bridge: {kind: initial, start: {dense: 1}}\n" in text
+    assert "\n  bridge: {kind: initial, start: {dense: 1, sources: [], compare: false}}\n" in text
     assert "\n  optimiser: {kind: adam, betas: [0.9, 0.999], epsilon: 1.0e-08}\n" in text
     assert text.endswith(
         "\nsearch: {kind: greedy, length_factor: 2.0, length_extra: 10, minimum_length: 0, forbid: []}\nseed: 1\ndevice: auto\n"

@@ -54,6 +54,7 @@ _REFUSED: dict[ProblemCode, str] = {
     "bad-weight": "weights are not usable numbers",
     "bad-vector": "sources are not vectors of the size that the recipe says",
     "unequal-lines": "pairs of aligned files differ in their number of lines",
+    "no-question": "stories about which nothing is asked",
 }
 
 

@@ -104,6 +104,10 @@ class SourceReader(ABC):
         """At how many positions a model can look."""
         return len(source.symbols.ids)
 
+    def count(self, values: npt.NDArray[Any], length: int) -> int:  # noqa: ARG002 (most positions follow from the length)
+        """At how many positions a model can look in what was read: values [S, ...], as long as they are real."""
+        return self._side.layout.positions(int(length))
+
     def renderer(self, source: ReadSource) -> Renderer | None:  # noqa: ARG002 (most kinds are shown as they are written)
         """How the source is drawn; None if it is shown as it is written."""
         return None

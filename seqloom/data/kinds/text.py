@@ -3,16 +3,18 @@
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from seqloom.data.examples import Example
 from seqloom.data.kinds.contract import InputSize, ModelSide, ReadSource, Rows, SourceKind, SourceReader
 from seqloom.errors import DataError
 from seqloom.recipe.sections import SOURCE, AnySource, TextSource
+from seqloom.results.layouts import Sentences
 from seqloom.results.predictions import Alignment, FloatArray
-from seqloom.symbols import UNKNOWN
+from seqloom.symbols import END, UNKNOWN
 
 if TYPE_CHECKING:
     from seqloom.data.vocabulary import Encoded, Vocabulary
@@ -56,6 +58,16 @@ class _TextReader(SourceReader):
         told = self._vocabulary.told_apart(encoded, text) if self._side.tell_apart else encoded
         return ReadSource(example, text, told, unread=len(whole.ids) - len(encoded.ids))
 
+    def count(self, values: npt.NDArray[Any], length: int) -> int:
+        """A position for each symbol, or for each sentence."""
+        layout = self._side.layout
+        return len(layout.sentences(values[:length] == END)) if isinstance(layout, Sentences) else super().count(values, length)
+
+    def positions(self, source: ReadSource) -> int:
+        """As many as are counted."""
+        ids = source.symbols.ids
+        return self.count(ids, len(ids))
+
     def alignment(self, source: ReadSource, weights: FloatArray) -> Alignment:
         """What the vocabulary does not have is shown as it stands in the text: every `<unknown>` looks alike."""
         encoded = source.symbols
@@ -64,7 +76,16 @@ class _TextReader(SourceReader):
         symbols = list(encoded.symbols)
         for one in unknown:
             symbols[one] = source.text[slice(*encoded.spans[one])]
+        if isinstance(self._side.layout, Sentences):
+            spans = _sentence_spans(self._side.layout, encoded)
+            return Alignment(weights, tuple(source.text[start:end] for start, end in spans), spans, self._side.layout)
         return Alignment(weights, tuple(symbols), encoded.spans, self._side.layout, unknown)
+
+
+def _sentence_spans(layout: Sentences, encoded: "Encoded") -> tuple[tuple[int, int], ...]:
+    """Where each sentence begins and ends in its text."""
+    lying = [encoded.spans[one] for one in layout.sentences((encoded.ids == END).tolist())]
+    return tuple((min(start for start, _ in spans), max(end for _, end in spans)) for spans in lying)
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import assert_never
@@ -10,6 +10,7 @@ from typing import assert_never
 from seqloom.data.examples import Example
 from seqloom.data.preparing.splitting import SplitName, splitter
 from seqloom.data.reading.formats import read_examples, read_text
+from seqloom.data.reading.stories import StoryBegins
 from seqloom.errors import DataError, RunError
 from seqloom.recipe import sections
 from seqloom.system.content import content_hash
@@ -159,18 +160,24 @@ class Corpus:
             yield from self._cut(self.data.train)
             return
         split_of = splitter(self._seed, self._shares())
-        sides = self._deciding_sides
+        decides = self._deciding_text()
         for example in self._read(self.data.train):
-            split = split_of("\t".join([example.sources[side] for side in sides]) if sides else example.target or "")
+            split = split_of(decides(example))
             for one in self._repeated(example) if split == "train" else (example,):
                 yield split, one
 
-    @property
-    def _deciding_sides(self) -> tuple[str, ...]:
-        """The sources by which examples are shared out: those that are files, so that a picture is in one split; else all."""
+    def _deciding_text(self) -> Callable[[Example], str]:
+        """What examples are shared out by: the sources that are files, so that a picture is in one split; else all sources.
+
+        Of stories it is how they begin, so that all questions about one are in one split.
+        """
         if self.data.text is not None:
-            return ()
-        return tuple(self.data.file_sources or self.data.sources)
+            return lambda example: example.target or ""
+        sides = tuple(self.data.file_sources or self.data.sources)
+        if self.data.format == "stories":
+            begins = StoryBegins()
+            return lambda example: begins.of(example.sources[sides[0]])
+        return lambda example: "\t".join([example.sources[side] for side in sides])
 
     def _repeated(self, example: Example) -> Sequence[Example]:
         """An example to learn from as often as its weight says, if that is what weights mean."""

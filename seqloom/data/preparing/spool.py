@@ -244,14 +244,21 @@ class Spool:
         wanted, section = data.vocabularies, data.vocabulary_of(name)
         if isinstance(section, sections.VocabularyFile) or (name in self._given and not self._grow):
             return SpooledSide(folder, by_words=self._given[name].kind.by_words, builder=None, sample=0)
-        shared = wanted.shared and name == TARGET
-        self._builders[name] = self._builders[data.text_sources[0]] if shared else VocabularyBuilder(section)
+        self._builders[name] = self._builder_of_another(name) or VocabularyBuilder(section)
         return SpooledSide(
             folder,
             by_words=KINDS[section.kind].by_words,
             builder=self._builders[name],
             sample=sample_size(section) // (2 if wanted.shared else 1),
         )
+
+    def _builder_of_another(self, name: str) -> VocabularyBuilder | None:
+        """What builds the vocabulary that a side shares with one before it; None if it has its own."""
+        data = self._corpus.data
+        if name == TARGET:
+            return self._builders[data.text_sources[0]] if data.vocabularies.shared else None
+        others = (other for other in self._builders if data.share_a_vocabulary(name, other))
+        return next((self._builders[other] for other in others), None)
 
     def read(self, progress: Progress) -> None:
         """Read the corpus."""
@@ -299,14 +306,16 @@ class Spool:
         """The vocabularies of all sides, the given ones and those built from the training split alone."""
         found: dict[str, Vocabulary] = dict(self._given)
         first = self._corpus.data.symbol_sides[0]
+        built: dict[int, Vocabulary] = {}
         for name, builder in self._builders.items():
             features = sorted(self._features) if name == first != TARGET else []
-            if name == TARGET and builder is self._builders.get(first) and first != TARGET:
-                found[name] = found[first]
+            if id(builder) in built:
+                found[name] = built[id(builder)]
             elif name in self._given:
                 found[name] = self._given[name].grown(builder.beyond(self._given[name]), features)
             else:
                 found[name] = builder.build().with_features(features)
+            built[id(builder)] = found[name]
         return {name: found[name] for name in self._corpus.data.symbol_sides}
 
     def encoders(self, vocabularies: Mapping[str, Vocabulary]) -> dict[str, AnyEncoder]:

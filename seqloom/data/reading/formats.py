@@ -13,12 +13,13 @@ from seqloom.data.kinds.text import ONE_TEXT
 from seqloom.data.reading.checking import checked
 from seqloom.data.reading.dictionaries import read_dictionary
 from seqloom.data.reading.lines import Line, read_lines, require_file
+from seqloom.data.reading.stories import read_stories
 from seqloom.data.reading.structured import read_jsonl, read_parquet
 from seqloom.data.reading.tables import FIRST_TWO, read_csv, read_tsv
 from seqloom.errors import DataError, UsageError
 from seqloom.recipe.sections import Aligned, Columns, Files, Form, Source, form_of
 
-Format = Literal["auto", "tsv", "csv", "jsonl", "parquet", "text", "cmudict", "cmudict-unstressed"]
+Format = Literal["auto", "tsv", "csv", "jsonl", "parquet", "text", "cmudict", "cmudict-unstressed", "stories"]
 
 _ENDINGS: dict[str, Format] = {
     ".tsv": "tsv",
@@ -98,8 +99,8 @@ def format_of(file: str, told: Format = "auto") -> Format:
     if found is None:
         raise UsageError(
             f"{file}: the ending {_ending(file)!r} does not tell the format. "
-            f"Use one of {', '.join(_ENDINGS)} (.gz may follow), or say the format: --format tsv, csv, jsonl, parquet or "
-            "cmudict; in a recipe, `data.format`"
+            f"Use one of {', '.join(_ENDINGS)} (.gz may follow), or say the format: --format tsv, csv, jsonl, parquet, "
+            "cmudict or stories; in a recipe, `data.format`"
         )
     return found
 
@@ -126,6 +127,8 @@ def read_file(file: str, kind: Format, form: Form, report: Report) -> Iterator[E
             return read_parquet(file, form, report)
         case "cmudict" | "cmudict-unstressed":
             return read_dictionary(file, form, report, stress=kind == "cmudict")
+        case "stories":
+            return read_stories(file, form, report)
         case _:
             raise ValueError(f"{kind} is not the format of a single file")
 

@@ -15,6 +15,7 @@ from seqloom.data.reading.checking import checked
 from seqloom.data.reading.dictionaries import dictionary_rows
 from seqloom.data.reading.formats import Format, ending_format
 from seqloom.data.reading.lines import ByteStream, Line, lines_of, read_lines
+from seqloom.data.reading.stories import story_rows
 from seqloom.data.reading.structured import jsonl_sources, parquet_sources
 from seqloom.data.reading.tables import FIRST_TWO, ColumnPlaces, Row, csv_rows, has_header, tsv_rows
 from seqloom.errors import DataError, UsageError
@@ -60,6 +61,8 @@ def _read(place: str | Path | ByteStream, file: str, kind: Format, form: Form) -
         case "cmudict" | "cmudict-unstressed":
             rows = dictionary_rows(file, lines, _refuse, stress=kind == "cmudict")
             return _table_sources(file, rows, form, "")
+        case "stories":
+            return _table_sources(file, story_rows(file, lines, _refuse), form, "")
         case _:
             return _table_sources(file, tsv_rows(lines), form, "tab-separated")
 

@@ -84,7 +84,12 @@ class VocabularyBuilder:
         tokenizer.normalizer = self._normaliser
         tokenizer.pre_tokenizer = self._splitter
         tokenizer.decoder = self._kind.decoder()
-        return Vocabulary(tokenizer, self._kind, begin_end=section.begin_end)
+        return Vocabulary(
+            tokenizer,
+            self._kind,
+            begin_end=section.begin_end,
+            sentences=isinstance(section, sections.MarkedVocabulary) and section.sentences,
+        )
 
     def beyond(self, vocabulary: Vocabulary) -> list[str]:
         """The symbols that this would collect and another vocabulary lacks, as it would store them.

@@ -19,19 +19,34 @@ FORMAT = "seqloom-vocabulary"
 VERSION = 1
 CHUNK = 16384
 """So many texts are encoded, or counted, at a time."""
+SENTENCE_MARKS = (".", "!", "?")
+"""What ends a sentence."""
 
 
 class Vocabulary:
     """The symbols of one side of the data: a tokenizers pipeline (normaliser, splitter, model, decoder) of a kind.
 
     Its first ids are `begin`, `end` and `unknown`, followed by the symbols of texts and, last, the features. begin_end: whether
-    an encoded source carries `begin` and `end`. features: known leading symbols, such as a language tag, in id order.
+    an encoded source carries `begin` and `end`. sentences: whether marks at the end of sentences are read as `end`.
+    features: known leading symbols, such as a language tag, in id order.
     """
 
-    def __init__(self, tokenizer: Tokenizer, kind: Kind, *, begin_end: bool, features: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        tokenizer: Tokenizer,
+        kind: Kind,
+        *,
+        begin_end: bool,
+        features: Sequence[str] = (),
+        sentences: bool = False,
+    ) -> None:
         self._tokenizer = tokenizer
         self.kind = kind
         self._begin_end = begin_end
+        self._sentences = sentences
+        spellings = [f"{space}{mark}" for mark in SENTENCE_MARKS for space in ("", SPACE)] if sentences else []
+        found = [tokenizer.token_to_id(one) for one in spellings]
+        self._sentence_ends = np.asarray([one for one in found if one is not None], dtype=np.int64)
         self.features = tuple(features)
         self._text_size = tokenizer.get_vocab_size()
         self._feature_ids = {feature: self._text_size + index for index, feature in enumerate(self.features)}
@@ -46,7 +61,7 @@ class Vocabulary:
 
     def with_features(self, features: Sequence[str]) -> "Vocabulary":
         """The same symbols of text with the given features after them."""
-        return Vocabulary(self._tokenizer, self.kind, begin_end=self._begin_end, features=features)
+        return Vocabulary(self._tokenizer, self.kind, begin_end=self._begin_end, features=features, sentences=self._sentences)
 
     @property
     def whole(self) -> bool:
@@ -68,7 +83,8 @@ class Vocabulary:
             pieces += [[symbol, min(value for _, value in pieces)] for symbol in symbols]
         new = [feature for feature in features if feature not in self.features]
         tokenizer = Tokenizer.from_str(json.dumps(body))
-        return Vocabulary(tokenizer, self.kind, begin_end=self._begin_end, features=[*self.features, *new])
+        every = [*self.features, *new]
+        return Vocabulary(tokenizer, self.kind, begin_end=self._begin_end, features=every, sentences=self._sentences)
 
     @property
     def feature_ids(self) -> tuple[int, ...]:
@@ -78,7 +94,7 @@ class Vocabulary:
     def encode_source(self, text: str, features: Sequence[str] = ()) -> Encoded:
         """A source as a model reads it: features first, then the text, with `begin` and `end` if the vocabulary has them."""
         encoding = self._tokenizer.encode(text)
-        ids = self.framed(Sequences.of([encoding.ids]), [features]).ids
+        ids = self.framed(self._with_ends(Sequences.of([encoding.ids])), [features]).ids
         following = [*(start for start, _ in encoding.offsets[1:]), len(text)]
         inner = tuple(
             _place(text, token, start, end, follower)
@@ -103,7 +119,14 @@ class Vocabulary:
         starts = range(0, len(parts), CHUNK)
         chunks = (self._tokenizer.encode_batch_fast(list(parts[start : start + CHUNK])) for start in starts)
         encoded = [Sequences.of([one.ids for one in chunk]) for chunk in chunks] or [Sequences.of([])]
-        return Sequences(np.concatenate([one.ids for one in encoded]), np.concatenate([one.lengths for one in encoded]))
+        lengths = np.concatenate([one.lengths for one in encoded])
+        return self._with_ends(Sequences(np.concatenate([one.ids for one in encoded]), lengths))
+
+    def _with_ends(self, texts: Sequences) -> Sequences:
+        """Texts in which the marks at the end of sentences are `end`, if they are to be read so."""
+        if not len(self._sentence_ends):
+            return texts
+        return replace(texts, ids=np.where(np.isin(texts.ids, self._sentence_ends), END, texts.ids).astype(texts.ids.dtype))
 
     def told_apart(self, source: Encoded, text: str) -> Encoded:
         """A source whose unknown symbols have ids of their own, so that they can be copied.
@@ -182,6 +205,7 @@ class Vocabulary:
             "version": VERSION,
             "kind": self.kind.name,
             "begin_end": self._begin_end,
+            **({"sentences": True} if self._sentences else {}),
             "features": list(self.features),
             "tokenizer": json.loads(self._tokenizer.to_str()),
         }
@@ -198,7 +222,8 @@ class Vocabulary:
             require_known(body["tokenizer"])
             tokenizer = Tokenizer.from_str(json.dumps(body["tokenizer"]))
             kind = KINDS[body["kind"]] if "kind" in body else _unstated_kind(body["tokenizer"])
-            return cls(tokenizer, kind, begin_end=body["begin_end"], features=[str(one) for one in body["features"]])
+            features, sentences = [str(one) for one in body["features"]], body.get("sentences") is True
+            return cls(tokenizer, kind, begin_end=body["begin_end"], features=features, sentences=sentences)
         except RunError:
             raise
         except Exception as problem:  # tokenizers raises bare Exception for a malformed pipeline

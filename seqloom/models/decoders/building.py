@@ -4,10 +4,10 @@ from typing import assert_never
 
 from torch import nn
 
-from seqloom.models.bridges import MemorySizes
 from seqloom.models.decoders.contract import Decoder
 from seqloom.models.decoders.recurrent import RecurrentDecoder
 from seqloom.models.decoders.transformer import TransformerDecoder
+from seqloom.models.starts import MemorySizes
 from seqloom.recipe import sections
 
 

@@ -12,13 +12,14 @@ import torch
 from torch import Tensor, nn
 
 from seqloom.models.attention import Carry, Chance
-from seqloom.models.bridges import Bridge, Link, Memories
+from seqloom.models.bridges import Bridge, Link
 from seqloom.models.decoders.copying import Copying
 from seqloom.models.initialisation import start_matrix
 from seqloom.models.memory import CellState
 from seqloom.models.mixed_precision import linear
 from seqloom.models.operations import Multiplications
 from seqloom.models.products import Product, build_product
+from seqloom.models.starts import Memories
 from seqloom.recipe import sections
 from seqloom.symbols import UNKNOWN
 from seqloom.system.cpu import TorchPrecision

@@ -15,9 +15,6 @@ from seqloom.models.bridges import (
     Bridge,
     BridgeRead,
     ContextUses,
-    DecoderShape,
-    Memories,
-    MemorySizes,
     build_bridge,
 )
 from seqloom.models.cells import Cell, StateProducts, build_cell, cell_kind
@@ -31,6 +28,7 @@ from seqloom.models.memory import CellState
 from seqloom.models.mixed_precision import Linear
 from seqloom.models.operations import Multiplications, matrix_entries
 from seqloom.models.products import FloatProduct, build_product, lay_out
+from seqloom.models.starts import DecoderShape, Memories, MemorySizes
 from seqloom.recipe import sections
 from seqloom.symbols import UNKNOWN
 from seqloom.system.cpu import TorchPrecision

@@ -10,7 +10,7 @@ from dataclasses import replace
 import torch
 from torch import Tensor, nn
 
-from seqloom.models.bridges import Bridge, CrossAttentionBridge, DecoderShape, Memories, MemorySizes, build_bridge
+from seqloom.models.bridges import Bridge, CrossAttentionBridge, build_bridge
 from seqloom.models.decoders.contract import Decoded, Decoder, DecoderState, OutputLayer
 from seqloom.models.dropout import SequenceDropout
 from seqloom.models.embeddings import at_positions, build_embedding
@@ -18,6 +18,7 @@ from seqloom.models.memory import CellState
 from seqloom.models.mixed_precision import Linear
 from seqloom.models.operations import Multiplications, matrix_entries
 from seqloom.models.products import lay_out
+from seqloom.models.starts import DecoderShape, Memories, MemorySizes
 from seqloom.models.transformer_layers import Layer, layers_of
 from seqloom.recipe import sections
 from seqloom.system.cpu import TorchPrecision

@@ -1,9 +1,13 @@
 """The encoder that a recipe names."""
 
+from collections.abc import Mapping
+
 from seqloom.data.kinds.contract import InputSize
+from seqloom.models.encoders.comparing import ComparingEncoder
 from seqloom.models.encoders.contract import Encoder
 from seqloom.models.encoders.dense import DenseEncoder
 from seqloom.models.encoders.frames import FrameTransformerEncoder, PyramidEncoder
+from seqloom.models.encoders.sentences import SentenceEncoder
 from seqloom.models.encoders.text import TextEncoder
 from seqloom.models.encoders.transformer import TransformerEncoder
 from seqloom.models.encoders.video import VideoEncoder
@@ -11,9 +15,23 @@ from seqloom.models.encoders.vision import ImageEncoder
 from seqloom.recipe import sections
 
 
-def build_encoder(section: sections.AnyEncoder, input_size: InputSize) -> Encoder:
-    """The encoder that a recipe names. input_size: of its vocabulary or its vectors, or the shape of images."""
+def build_encoder(
+    section: sections.AnyEncoder | sections.SameEncoder, input_size: InputSize, others: Mapping[str, Encoder] | None = None
+) -> Encoder:
+    """The encoder that a recipe names. input_size: of its vocabulary or its vectors, or the shape of images.
+
+    others: those of the sources before this one, on which it may build.
+    """
+    before = others or {}
     match section, input_size:
+        case sections.SameEncoder(source=name), _:
+            return before[name]
+        case sections.ComparingEncoder(source=name), int():
+            return ComparingEncoder(section, before[name])
+        case sections.SentenceEncoder(), int():
+            return SentenceEncoder(section, input_size)
+        case sections.TextEncoder(after=str(name)), int():
+            return TextEncoder(section, input_size, before[name].symbol_embedding)
         case sections.TextEncoder(), int():
             return TextEncoder(section, input_size)
         case sections.TransformerEncoder(), int():

@@ -1,6 +1,7 @@
 """What every encoder is: it reads one source into a Memory."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 
 from torch import Tensor, nn
 
@@ -32,6 +33,11 @@ class Encoder(nn.Module, ABC):
     def symbol_embedding(self) -> nn.Embedding | None:
         """The embedding of the symbols that it reads, if it reads any: a decoder may share it."""
         return next((part for part in self.children() if isinstance(part, nn.Embedding)), None)
+
+    def read_beside(self, memories: Mapping[str, Memory], values: Tensor, lengths: Tensor) -> Memory:  # noqa: ARG002
+        """Read a source after others, one of which an encoder may build on: such a one has an idea of its own here."""
+        memory: Memory = self(values, lengths)
+        return memory
 
     def load_pretrained(self) -> None:
         """Take over what was learnt elsewhere, if anything."""

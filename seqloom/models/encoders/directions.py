@@ -21,10 +21,13 @@ def gathered(states: Tensor, positions: Tensor) -> Tensor:
     return states.gather(1, positions[:, :, None].expand_as(states))
 
 
-def at_positions(leaves: CellState, positions: Tensor) -> CellState:
-    """The states at one position of each sequence; zeros, the state before the first, where the position is -1."""
-    rows = torch.arange(len(positions), device=positions.device)
-    return tuple(leaf[rows, positions].masked_fill(positions[:, None] < 0, 0.0) for leaf in leaves)
+def at_positions(leaves: CellState, positions: Tensor, first: CellState | None = None) -> CellState:
+    """The states at one position of each sequence; at -1, that before the first position: `first`, or zeros."""
+    rows, before = torch.arange(len(positions), device=positions.device), positions[:, None] < 0
+    found = tuple(leaf[rows, positions] for leaf in leaves)
+    if first is None:
+        return tuple(leaf.masked_fill(before, 0.0) for leaf in found)
+    return tuple(torch.where(before, one, leaf) for one, leaf in zip(first, found, strict=True))
 
 
 def real_positions(width: int, lengths: Tensor) -> Tensor:

@@ -33,9 +33,18 @@ from seqloom.recipe.sections.data import Aligned, BuiltinTask, Data, Files, Spli
 from seqloom.recipe.sections.frames import Convolution, FrameEncoder, FramesReader, FrameTransformerEncoder, PyramidEncoder
 from seqloom.recipe.sections.inputs import DistributionInputs, Inputs, MixedInputs, NoInputs, OwnInputs, TeacherInputs
 from seqloom.recipe.sections.model import AnyEncoder, Decoder, DenseEncoder, Encoder, Model, SymbolEncoder, context_size
+from seqloom.recipe.sections.neighbours import neighbour_of
 from seqloom.recipe.sections.recipe import Recipe
-from seqloom.recipe.sections.recurrent import Cells, Recurrence, RecurrentDecoder, TextEncoder
+from seqloom.recipe.sections.recurrent import (
+    Cells,
+    ComparingEncoder,
+    Recurrence,
+    RecurrentDecoder,
+    SameEncoder,
+    TextEncoder,
+)
 from seqloom.recipe.sections.search import Beam, Exhaustive, Greedy, Sample, Search, SearchSection
+from seqloom.recipe.sections.sentences import SentenceEncoder
 from seqloom.recipe.sections.sources import (
     AnySource,
     ColumnName,
@@ -78,6 +87,7 @@ from seqloom.recipe.sections.vocabularies import (
     Bpe,
     BuiltVocabulary,
     Characters,
+    MarkedVocabulary,
     Symbols,
     Unigram,
     Vocabularies,

@@ -11,6 +11,8 @@ Count = Annotated[int, Field(ge=0)]
 MOST_LAYERS = 128
 """A model of more would take for ever to be set up, before its weights could tell that they do not fit."""
 Layers = Annotated[int, Field(ge=1, le=MOST_LAYERS)]
+SourceName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,39}$")]
+"""What a recipe calls a source."""
 
 
 class Section(BaseModel):

@@ -5,14 +5,26 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from seqloom.recipe.sections.attention import Additive, Attention, Hard
-from seqloom.recipe.sections.base import MOST_LAYERS, Positive, Rate, Section
+from seqloom.recipe.sections.attention import Additive, Attention, Hard, Local
+from seqloom.recipe.sections.base import MOST_LAYERS, Positive, Rate, Section, SourceName
 
 
 class Start(Section):
     """How the first state comes from the source: `dense: 0` is the identity, else that many dense layers."""
 
     dense: Annotated[int, Field(ge=0, le=MOST_LAYERS)] = 1
+    sources: tuple[SourceName, ...] = ()
+    """Whose last states make it, by name; none named means those of all sources, side by side."""
+    compare: bool = False
+    """Whether two last states u and v come as [u; v; |u - v|; u * v], so that what they share stands out (Conneau 2017)."""
+
+    @model_validator(mode="after")
+    def _a_comparison_is_made_into_a_state(self) -> Self:
+        if self.compare and self.dense == 0:
+            raise ValueError(
+                "`compare: true` makes four vectors of two, which no decoder can take as they are. Use `dense: 1`, or remove it"
+            )
+        return self
 
 
 class NoBridge(Section):
@@ -79,6 +91,9 @@ class AttentionBridge(Pointing):
     gate: bool = False
     """Whether a share between 0 and 1, learnt from the query, says how much of the context counts (Xu et al. 2015)."""
     attention: Attention = Additive()
+    looks: Annotated[int, Field(ge=1, le=MOST_LAYERS)] = 1
+    """How often a step looks at the sources before it goes on: each look asks with what the one before has read
+    (end-to-end memory networks, Sukhbaatar et al. 2015)."""
     coverage_loss: Rate = 0.0
     """Weight of `sum_t sum_j min(a_jt, sum_{i<t} a_ji)` in the loss: do not look again at what was looked at (See 2017)."""
     doubly_stochastic: Rate = 0.0
@@ -90,7 +105,8 @@ class AttentionBridge(Pointing):
         feed = " and fed to the next step" if self.feed else ""
         copied = "; symbols of the source can be copied" if self.copy else ""
         gated = ", behind a gate" if self.gate else ""
-        return f"{self.attention.words}{gated}, queried by the {self.query} state, {uses}{feed}{copied}"
+        looks = f", {self.looks} looks one after the other" if self.looks > 1 else ""
+        return f"{self.attention.words}{looks}{gated}, queried by the {self.query} state, {uses}{feed}{copied}"
 
     @model_validator(mode="after")
     def _uses_make_sense(self) -> Self:
@@ -122,6 +138,26 @@ class AttentionBridge(Pointing):
                 raise ValueError(
                     f"`{key}` teaches soft weights where to lie, and those of hard attention are drawn. "
                     f"Remove `{key}`, or use another kind of attention"
+                )
+        return self
+
+    @model_validator(mode="after")
+    def _one_look_after_the_other_makes_sense(self) -> Self:
+        if self.looks == 1:
+            return self
+        odd = {
+            "copy: true": self.copy,
+            "coverage_loss": self.coverage_loss,
+            "doubly_stochastic": self.doubly_stochastic,
+            "into: [state]": "state" in self.into,
+            f"attention: {{kind: {self.attention.kind}}}": isinstance(self.attention, Hard | Local),
+            "coverage: true": isinstance(self.attention, Additive) and self.attention.coverage,
+        }
+        for key, used in odd.items():
+            if used:
+                raise ValueError(
+                    f"`looks: {self.looks}` looks several times at every step, and `{key}` goes by the one look of a step. "
+                    f"Remove `{key}`, or write `looks: 1`"
                 )
         return self
 

@@ -83,7 +83,7 @@ class Data(Section):
     split: Split = Split()
     seed: Count | None = None
     """Decides which examples fall to which split, and what a built-in task draws; by default the recipe's seed."""
-    format: Literal["auto", "tsv", "csv", "jsonl", "parquet", "text", "cmudict", "cmudict-unstressed"] = "auto"
+    format: Literal["auto", "tsv", "csv", "jsonl", "parquet", "text", "cmudict", "cmudict-unstressed", "stories"] = "auto"
     text: Literal["lines", "stream"] | None = None
     """Plain text, for a language model: every line a sequence of its own, or all lines one running text."""
     columns: Columns = Columns()
@@ -237,6 +237,12 @@ class Data(Section):
         """So many symbols of a source are read; None: all."""
         source = self.sources[side]
         return source.first if isinstance(source, TextSource) else None
+
+    def share_a_vocabulary(self, one: str, other: str) -> bool:
+        """Whether two sources have the same symbols."""
+        sections = self.sources[one], self.sources[other]
+        own = [section.vocabulary for section in sections if isinstance(section, TextSource)]
+        return self.vocabularies.together and own == [None, None]
 
     @property
     def longest_input(self) -> int:

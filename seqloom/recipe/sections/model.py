@@ -1,6 +1,6 @@
 """Encoder, decoder, and the bridge between them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
@@ -9,7 +9,9 @@ from seqloom.recipe.sections.attention import Attention, Dot, MultiHead, score_o
 from seqloom.recipe.sections.base import Fraction, Layers, Named, Positive, Section, sized
 from seqloom.recipe.sections.bridges import AttentionBridge, Bridge, CrossAttentionBridge, NoBridge, Start
 from seqloom.recipe.sections.frames import FrameTransformerEncoder, PyramidEncoder
-from seqloom.recipe.sections.recurrent import RecurrentDecoder, TextEncoder
+from seqloom.recipe.sections.neighbours import check_neighbours
+from seqloom.recipe.sections.recurrent import ComparingEncoder, RecurrentDecoder, SameEncoder, TextEncoder
+from seqloom.recipe.sections.sentences import SentenceEncoder
 from seqloom.recipe.sections.transformer import TransformerDecoder, TransformerEncoder
 from seqloom.recipe.sections.video import VideoEncoder
 from seqloom.recipe.sections.vision import ConvolutionalEncoder, EfficientNetLite0Encoder, GridEncoder
@@ -45,6 +47,8 @@ class DenseEncoder(Section):
 AnyEncoder = (
     TextEncoder
     | TransformerEncoder
+    | SentenceEncoder
+    | ComparingEncoder
     | DenseEncoder
     | ConvolutionalEncoder
     | EfficientNetLite0Encoder
@@ -52,10 +56,10 @@ AnyEncoder = (
     | FrameTransformerEncoder
     | VideoEncoder
 )
-Encoder = Annotated[AnyEncoder, Field(discriminator="kind")]
+Encoder = Annotated[AnyEncoder | SameEncoder, Field(discriminator="kind")]
 Encoders = Annotated[dict[str, Encoder], AfterValidator(Named)]
 """An encoder for each source, by the source's name."""
-SymbolEncoder = TextEncoder | TransformerEncoder
+SymbolEncoder = TextEncoder | TransformerEncoder | SentenceEncoder | ComparingEncoder
 """The encoders that read symbols."""
 
 
@@ -73,10 +77,15 @@ class Model(Section):
 
     @property
     def all_encoders(self) -> tuple[AnyEncoder, ...]:
-        """The encoders of all sources."""
+        """The encoders of all sources, one that reads several as often."""
         if self.encoders is not None:
-            return tuple(self.encoders.values())
-        return () if self.encoder is None else (self.encoder,)
+            return tuple(map(self.encoder_of, self.encoders))
+        return () if self.encoder is None or isinstance(self.encoder, SameEncoder) else (self.encoder,)
+
+    def encoder_of(self, name: str) -> AnyEncoder:
+        """What reads a source that has a name: its own encoder, or that of another source."""
+        encoder = (self.encoders or {})[name]
+        return self.encoder_of(encoder.source) if isinstance(encoder, SameEncoder) else encoder
 
     @model_validator(mode="before")
     @classmethod
@@ -102,6 +111,7 @@ class Model(Section):
             raise ValueError("`encoder` is for one source and `encoders` for several, by their names. Remove one of them")
         if self.encoders is not None and not self.encoders:
             raise ValueError("`encoders` names no source. Give an encoder for each source, or write `encoder` for the only one")
+        check_neighbours(self.encoder, self.encoders or {})
         encoders = self.all_encoders
         _check_tied(encoders, self.decoder)
         _check_reading(self.decoder, self.bridge)
@@ -116,12 +126,27 @@ class Model(Section):
         if isinstance(self.bridge, CrossAttentionBridge):
             _check_summary(encoders)
         else:
-            _check_start(encoders, self.decoder, self.bridge.start)
+            _check_started(self.encoders or {}, self.bridge.start)
+            _check_start(self._starting(self.bridge.start), self.decoder, self.bridge.start)
         if isinstance(self.bridge, AttentionBridge) and isinstance(self.decoder, RecurrentDecoder):
             _check_dot(encoders, self.decoder, self.bridge.attention)
             _check_state(encoders, self.decoder, self.bridge)
             _check_copy(encoders, self.decoder, self.bridge)
         return self
+
+    def _starting(self, start: Start) -> tuple[AnyEncoder, ...]:
+        """The encoders of the sources that give the first state."""
+        return tuple(map(self.encoder_of, start.sources)) or self.all_encoders
+
+
+def _check_started(encoders: Mapping[str, object], start: Start) -> None:
+    """Check that the first state comes from sources that there are, and as many as can be compared."""
+    if unknown := [name for name in start.sources if name not in encoders]:
+        there = f"`encoders` names {', '.join(encoders)}" if encoders else "there is one source"
+        raise ValueError(f"`start: {{sources: [{unknown[0]}]}}` names no source: {there}. Name one of these, or none")
+    count = len(start.sources or encoders) or 1
+    if start.compare and count != 2:
+        raise ValueError(f"`compare: true` compares the last states of two sources, found {count}. Name two in `sources`")
 
 
 def _check_reading(decoder: Decoder, bridge: Bridge) -> None:
@@ -162,6 +187,11 @@ def _check_start(encoders: Sequence[AnyEncoder], decoder: Decoder, start: Start)
         raise ValueError(
             "`start: {dense: 0}` would hand all states side by side, which `summary: flatten` makes of an image, to the "
             "decoder as they are. Use `start: {dense: 1}`, or another `summary`"
+        )
+    if any(isinstance(encoder, ComparingEncoder) for encoder in encoders):
+        raise ValueError(
+            "`start: {dense: 0}` would hand what a comparing encoder sums up, twice as wide as its states, to the decoder as "
+            "it is. Use `start: {dense: 1}`"
         )
     width = sum(encoder.memory_size for encoder in encoders)
     if width != decoder.size:
@@ -253,7 +283,7 @@ def _check_tied(encoders: Sequence[AnyEncoder], decoder: Decoder) -> None:
     if len(texts) > 1:
         raise ValueError("`tied: all` shares the embedding of one source, and several encoders have one. Write `tied: output`")
     if texts[0].embedding != decoder.embedding:
-        key = "embedding" if isinstance(texts[0], TextEncoder) else "size"
+        key = "embedding" if isinstance(texts[0], TextEncoder | ComparingEncoder) else "size"
         raise ValueError(
             f"`tied: all` needs one embedding width on both sides; the encoder has {texts[0].embedding}, the decoder "
             f"{decoder.embedding}. Write `{key}: {decoder.embedding}` in the encoder, or `tied: output`"

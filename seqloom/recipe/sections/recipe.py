@@ -10,17 +10,22 @@ from seqloom.recipe.sections.bridges import AttentionBridge, LookingBridge
 from seqloom.recipe.sections.data import Data
 from seqloom.recipe.sections.frames import FrameTransformerEncoder, PyramidEncoder
 from seqloom.recipe.sections.model import AnyEncoder, DenseEncoder, Model
-from seqloom.recipe.sections.recurrent import TextEncoder
+from seqloom.recipe.sections.neighbours import neighbour_of
+from seqloom.recipe.sections.recurrent import ComparingEncoder, TextEncoder
 from seqloom.recipe.sections.search import Beam, Search
+from seqloom.recipe.sections.sentences import SentenceEncoder
 from seqloom.recipe.sections.sources import VideoSource
 from seqloom.recipe.sections.training import Training
 from seqloom.recipe.sections.transformer import TransformerDecoder, TransformerEncoder
 from seqloom.recipe.sections.video import VideoEncoder
 from seqloom.recipe.sections.vision import ConvolutionalEncoder, EfficientNetLite0Encoder
+from seqloom.recipe.sections.vocabularies import MarkedVocabulary, VocabularyFile
 
 _READS: dict[type[AnyEncoder], str] = {
     TextEncoder: "text",
     TransformerEncoder: "text",
+    SentenceEncoder: "text",
+    ComparingEncoder: "text",
     DenseEncoder: "vector",
     ConvolutionalEncoder: "image",
     EfficientNetLite0Encoder: "image",
@@ -66,7 +71,7 @@ class Recipe(Section):
         if self.data.text is not None:
             return {}
         if self.model.encoders is not None:
-            return {name: self.model.encoders[name] for name in self.data.sources}
+            return {name: self.model.encoder_of(name) for name in self.data.sources}
         return dict(zip(self.data.sources, self.model.all_encoders, strict=True))
 
     @model_validator(mode="after")
@@ -85,6 +90,35 @@ class Recipe(Section):
                 f"model.encoders: it has encoders for {', '.join(encoders)}, and data.sources names {named}. "
                 "Give each source an encoder of its name"
             )
+        return self
+
+    @model_validator(mode="after")
+    def _neighbours_have_one_vocabulary(self) -> Self:
+        for name, encoder in (self.model.encoders or {}).items():
+            found = neighbour_of(encoder)
+            if found is None or not {name, found[1]} <= set(self.data.text_sources):
+                continue
+            if not self.data.share_a_vocabulary(name, found[1]):
+                raise ValueError(
+                    f"model.encoders.{name}: it reads {name} as {found[1]} is read, and both have vocabularies of their own. "
+                    "Write `vocabularies: {together: true}` in data"
+                )
+            names = list(self.data.sources)
+            if names.index(found[1]) > names.index(name):
+                raise ValueError(f"data.sources: {found[1]} is read before {name}. Name it first, in `encoders`, too")
+        return self
+
+    @model_validator(mode="after")
+    def _sentences_have_ends(self) -> Self:
+        for name, encoder in self._readable_pairs():
+            if isinstance(encoder, SentenceEncoder) and name in self.data.text_sources:
+                vocabulary = self.data.vocabulary_of(name)
+                marked = vocabulary.sentences if isinstance(vocabulary, MarkedVocabulary) else False
+                if not marked and not isinstance(vocabulary, VocabularyFile):
+                    raise ValueError(
+                        f"data.sources.{name}: an encoder of sentences must know where they end. "
+                        "Write `vocabulary: {kind: words, sentences: true}` there"
+                    )
         return self
 
     @model_validator(mode="after")
@@ -200,9 +234,9 @@ class Recipe(Section):
     def _readable_pairs(self) -> Iterator[tuple[str, AnyEncoder]]:
         """Sources with the encoders that are meant for them, as far as names agree; else there is another complaint."""
         if self.model.encoders is not None:
-            yield from ((name, encoder) for name, encoder in self.model.encoders.items() if name in self.data.sources)
-        elif self.model.encoder is not None and len(self.data.sources) == 1:
-            yield next(iter(self.data.sources)), self.model.encoder
+            yield from ((name, self.model.encoder_of(name)) for name in self.model.encoders if name in self.data.sources)
+        elif self.model.all_encoders and len(self.data.sources) == 1:
+            yield next(iter(self.data.sources)), self.model.all_encoders[0]
 
     @model_validator(mode="after")
     def _text_is_judged_by_its_loss(self) -> Self:

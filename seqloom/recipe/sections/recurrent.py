@@ -5,7 +5,7 @@ from typing import Literal, Self
 
 from pydantic import model_validator
 
-from seqloom.recipe.sections.base import Fraction, Layers, Positive, Section, sized
+from seqloom.recipe.sections.base import Fraction, Layers, Positive, Section, SourceName, sized
 from seqloom.recipe.sections.inputs import DistributionInputs, Inputs, NoInputs, TeacherInputs
 
 
@@ -76,10 +76,9 @@ def _listed(keys: Iterable[str], joint: str = " and ") -> str:
     return joint.join(f"`{key}`" for key in keys)
 
 
-class TextEncoder(Recurrence):
-    """Reads a sequence of symbols with a recurrent network. With `bidirectional`, `size` is that of one direction."""
+class Directed(Recurrence):
+    """What recurrent encoders share. With `bidirectional`, `size` is that of one direction."""
 
-    kind: Literal["text"] = "text"
     size: Positive = 128
     bidirectional: bool = True
 
@@ -89,9 +88,59 @@ class TextEncoder(Recurrence):
         return self.size * (2 if self.bidirectional else 1)
 
     @property
+    def _direction(self) -> str:
+        return "bidirectional " if self.bidirectional else ""
+
+
+class TextEncoder(Directed):
+    """Reads a sequence of symbols with a recurrent network. With `bidirectional`, `size` is that of one direction."""
+
+    kind: Literal["text"] = "text"
+    after: SourceName | None = None
+    """The source on which this one is read on from: it begins with that one's last state, and has its embedding."""
+    summary: Literal["last", "max"] = "last"
+    """What stands for the whole text: the last state, or the largest entries of all states (Conneau et al. 2017)."""
+
+    @property
     def words(self) -> str:
         """The encoder in a summary of the recipe."""
-        return self._words("encoder", "bidirectional " if self.bidirectional else "")
+        pooled = ", summed up by its largest entries" if self.summary == "max" else ""
+        following = f" that reads on from {self.after}" if self.after else ""
+        return f"{self._words('encoder', self._direction)}{following}{pooled}"
+
+    @model_validator(mode="after")
+    def _a_text_that_is_read_on_has_last_states(self) -> Self:
+        if self.after and self.summary == "max":
+            raise ValueError("`after` reads on from one last state to another, and `summary: max` has none. Remove one of them")
+        return self
+
+
+class ComparingEncoder(Directed):
+    """Reads a text beside another one, word by word.
+
+    Both are read by the other source's encoder. Each word then attends to that source, is compared with what it found there,
+    and a recurrent network reads the comparisons (Rocktäschel et al. 2016; Chen et al. 2017). Their largest entries and their
+    mean sum them up.
+    """
+
+    kind: Literal["comparing"] = "comparing"
+    source: SourceName
+    """The source to which it is compared, a text."""
+    embedding: Literal[0] = 0
+    """It has none of its own: words have the embedding of the other source."""
+
+    @property
+    def words(self) -> str:
+        """The encoder in a summary of the recipe."""
+        return self._words(f"encoder that compares with {self.source} word by word", self._direction)
+
+
+class SameEncoder(Section):
+    """Reads a source by the encoder of another one, with the same weights."""
+
+    kind: Literal["same"] = "same"
+    source: SourceName
+    """Whose encoder it is."""
 
 
 class RecurrentDecoder(Recurrence):

@@ -16,6 +16,13 @@ class VocabularySection(Section):
     """Put `begin` and `end` around a source (a target always has them)."""
 
 
+class MarkedVocabulary(VocabularySection):
+    """What vocabularies share in which marks are symbols by themselves."""
+
+    sentences: bool = False
+    """Read the marks . ! ? of a source as `end`, so that an encoder of sentences sees where they end."""
+
+
 class Characters(VocabularySection):
     """One symbol per character, or per grapheme cluster (what a reader calls a character)."""
 
@@ -24,7 +31,7 @@ class Characters(VocabularySection):
     minimum_count: Positive = 1
 
 
-class Words(VocabularySection):
+class Words(MarkedVocabulary):
     """One symbol per word or punctuation mark; rarer words than `minimum_count` are unknown."""
 
     kind: Literal["words"] = "words"
@@ -32,7 +39,7 @@ class Words(VocabularySection):
     minimum_count: Positive = 1
 
 
-class Symbols(VocabularySection):
+class Symbols(MarkedVocabulary):
     """One symbol per piece between spaces: phonemes, tags, tokenised text."""
 
     kind: Literal["symbols"] = "symbols"
@@ -81,3 +88,5 @@ class Vocabularies(Section):
     source: Vocabulary = Characters()
     target: Vocabulary = Characters()
     shared: bool = False
+    together: bool = False
+    """Whether the text sources that name no vocabulary of their own have one for all of them, in place of one each."""

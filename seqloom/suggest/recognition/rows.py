@@ -10,6 +10,7 @@ from seqloom.data.examples import Origin, Report, is_empty
 from seqloom.data.reading.dictionaries import dictionary_rows
 from seqloom.data.reading.formats import Format, format_of, paths_of
 from seqloom.data.reading.lines import read_lines, require_file
+from seqloom.data.reading.stories import story_rows
 from seqloom.data.reading.structured import json_records, parquet_records
 from seqloom.data.reading.tables import csv_rows, tsv_rows
 from seqloom.recipe.sections import Aligned, Files
@@ -97,6 +98,8 @@ def _table_rows(file: str, kind: Format, report: Report) -> Iterator[Row]:
             rows = csv_rows(file, lines, report)
         case "cmudict" | "cmudict-unstressed":
             rows = dictionary_rows(file, lines, report, stress=kind == "cmudict")
+        case "stories":
+            rows = story_rows(file, lines, report)
         case _:
             rows = tsv_rows(lines)
     return (Row(Origin(file, number), cells) for number, cells in rows if not is_empty("".join(cells)))

@@ -6,6 +6,7 @@ embedding), a weights, c contexts. The ids, C1 to E5, are those of docs/equation
 
 from .attention import (
     Additive,
+    Again,
     Attention,
     Bilinear,
     Concat,
@@ -15,6 +16,7 @@ from .attention import (
     Hard,
     Head,
     Local,
+    Looking,
     MultiHead,
     Projected,
     Score,
@@ -24,7 +26,18 @@ from .attention import (
 from .basics import Matrix, Squash, Vector, logistic, tanh
 from .cells import Cell, Gate, Gru, GruResetAfter, Lstm, Rnn
 from .decoder import Decoder, Dense, Given, decode
-from .encoder import Encoded, Encoder, EncoderLayer, encode, side_by_side
+from .encoder import (
+    Comparison,
+    Encoded,
+    Encoder,
+    EncoderLayer,
+    SentenceEncoder,
+    compare,
+    encode,
+    encode_sentences,
+    pooled,
+    side_by_side,
+)
 from .frames import Convolution, encode_frames_at_once, encode_pyramid, look
 from .transformers import (
     FeedForward,
@@ -38,9 +51,11 @@ from .transformers import (
 
 __all__ = [
     "Additive",
+    "Again",
     "Attention",
     "Bilinear",
     "Cell",
+    "Comparison",
     "Concat",
     "Convolution",
     "Covering",
@@ -59,6 +74,7 @@ __all__ = [
     "Hard",
     "Head",
     "Local",
+    "Looking",
     "Lstm",
     "Matrix",
     "MultiHead",
@@ -66,6 +82,7 @@ __all__ = [
     "Projected",
     "Rnn",
     "Score",
+    "SentenceEncoder",
     "Several",
     "Soft",
     "Squash",
@@ -73,14 +90,17 @@ __all__ = [
     "TransformerEncoder",
     "TransformerLayer",
     "Vector",
+    "compare",
     "decode",
     "decode_looking_back",
     "encode",
     "encode_at_once",
     "encode_frames_at_once",
     "encode_pyramid",
+    "encode_sentences",
     "logistic",
     "look",
+    "pooled",
     "side_by_side",
     "tanh",
 ]

@@ -206,6 +206,35 @@ class Gated:
 
 
 @dataclass(frozen=True)
+class Again:
+    """q_{k+1} = tanh(W [q_k; c_k] + b)."""
+
+    W: Matrix
+    b: Vector
+
+    def asked(self, q: Vector, c: Vector) -> Vector:
+        return tanh(self.W @ np.concatenate([q, c]) + self.b)
+
+
+@dataclass(frozen=True)
+class Looking:
+    """Looks one after the other: q_1 = s, each next query from the last and what it read; contexts and weights side by side."""
+
+    attention: Attention
+    again: Sequence["Again"]
+
+    def attend(self, s: Vector, h: Sequence[Vector], past: Sequence[Sequence[Vector]]) -> tuple[Vector, list[Vector]]:
+        c, a = self.attention.attend(s, h, past)
+        contexts, weights = [c], list(a)
+        for one in self.again:
+            s = one.asked(s, contexts[-1])
+            c, a = self.attention.attend(s, h, past)
+            contexts.append(c)
+            weights += a
+        return np.concatenate(contexts), weights
+
+
+@dataclass(frozen=True)
 class Several:
     """An attention for each source, which has so many positions; contexts side by side or, if summed, added."""
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .basics import Matrix, Vector
+from .basics import Matrix, Vector, softmax
 from .cells import Cell, State
 
 
@@ -33,35 +33,101 @@ class Encoded:
     finals: list[State]
 
 
-def read(cell: Cell, inputs: Sequence[Vector]) -> list[State]:
-    """E2: h_t = RNN(h_{t-1}, x_t), from a state of zeros."""
+def read(cell: Cell, inputs: Sequence[Vector], first: State | None = None) -> list[State]:
+    """E2: h_t = RNN(h_{t-1}, x_t), from a state of zeros or the first one."""
     states = []
-    state = cell.zeros()
+    state = cell.zeros() if first is None else first
     for x in inputs:
         state = cell.step(x, state)
         states.append(state)
     return states
 
 
-def encode(encoder: Encoder, source: Sequence[int]) -> Encoded:
-    """E2, layer upon layer. Two directions: states side by side, and h_T is the two end states side by side."""
-    return encode_vectors(encoder.layers, [encoder.E[symbol] for symbol in source])
+def encode(encoder: Encoder, source: Sequence[int], before: Encoded | None = None) -> Encoded:
+    """E2, layer upon layer. before: what is read on from."""
+    return encode_vectors(encoder.layers, [encoder.E[symbol] for symbol in source], before)
 
 
-def encode_vectors(layers: Sequence[EncoderLayer], inputs: Sequence[Vector]) -> Encoded:
-    """E2, layer upon layer, of vectors one after the other."""
+def encode_vectors(layers: Sequence[EncoderLayer], inputs: Sequence[Vector], before: Encoded | None = None) -> Encoded:
+    """E2 of vectors. Two directions: states side by side, and h_T is the two end states side by side."""
     finals = []
-    for layer in layers:
-        ahead = read(layer.forwards, inputs)
+    for number, layer in enumerate(layers):
+        first, second = (None, None) if before is None else in_halves(before.finals[number], layer.backwards is not None)
+        ahead = read(layer.forwards, inputs, first)
         if layer.backwards is None:
             inputs = [state[0] for state in ahead]
             finals.append(ahead[-1])
             continue
-        back = read(layer.backwards, inputs[::-1])  # back[0] has read the last symbol only, back[-1] has read all
+        back = read(layer.backwards, inputs[::-1], second)  # back[0] has read the last symbol only, back[-1] has read all
         last = len(inputs) - 1
         inputs = [np.concatenate([ahead[j][0], back[last - j][0]]) for j in range(len(inputs))]
         finals.append(tuple(np.concatenate(pair) for pair in zip(ahead[-1], back[-1], strict=True)))
     return Encoded(list(inputs), finals)
+
+
+def in_halves(state: State, both: bool) -> tuple[State, State | None]:
+    """The end states of two directions, which lie side by side; of one direction, its own."""
+    if not both:
+        return state, None
+    halves = [np.split(part, 2) for part in state]
+    return tuple(half[0] for half in halves), tuple(half[1] for half in halves)
+
+
+def pooled(encoded: Encoded) -> Encoded:
+    """In the place of h_T, the largest of what stands in each place of the h_j."""
+    return Encoded(encoded.h, [(np.max(encoded.h, axis=0),)])
+
+
+@dataclass(frozen=True)
+class SentenceEncoder:
+    """E: embeddings of words; T: of how many sentences came after one, the last row for all that are older."""
+
+    E: Matrix
+    T: Matrix
+
+
+def encode_sentences(encoder: SentenceEncoder, sentences: Sequence[Sequence[int]]) -> Encoded:
+    """Sukhbaatar: a sentence of J words, a before the last, is sqrt(D) (sum_k l_k * e(x_k) + t_a).
+
+    l_kd = (1 - k/J) - (d/D) (1 - 2k/J), k and d from 1. In the place of h_T, their mean.
+    """
+    h, width = [], encoder.E.shape[1]
+    for number, words in enumerate(sentences, start=1):
+        vector = encoder.T[min(len(sentences) - number, len(encoder.T) - 1)].copy()
+        for k, word in enumerate(words, start=1):
+            for d in range(1, width + 1):
+                weight = (1 - k / len(words)) - d / width * (1 - 2 * k / len(words))
+                vector[d - 1] += weight * encoder.E[word][d - 1]
+        h.append(np.sqrt(width) * vector)
+    return Encoded(h, [(np.mean(h, axis=0),)])
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """relu(W [x; c; |x - c|; x * c] + b)."""
+
+    W: Matrix
+    b: Vector
+
+    def of(self, x: Vector, c: Vector) -> Vector:
+        found: Vector = np.maximum(self.W @ np.concatenate([x, c, np.abs(x - c), x * c]) + self.b, 0.0)
+        return found
+
+
+def compare(x: Sequence[Vector], y: Sequence[Vector], comparison: Comparison, layers: Sequence[EncoderLayer]) -> Encoded:
+    """Chen: c_i = sum_j softmax_j(x_i^T y_j / sqrt(D)) y_j; the comparisons of x_i and c_i are read (E2).
+
+    In the place of h_T, the largest of what stands in each place, and the mean.
+    """
+    compared = []
+    for x_i in x:
+        a = softmax([float(x_i @ y_j) / np.sqrt(len(x_i)) for y_j in y])
+        c = np.zeros(len(x_i))
+        for a_j, y_j in zip(a, y, strict=True):
+            c = c + a_j * y_j
+        compared.append(comparison.of(x_i, c))
+    h = encode_vectors(layers, compared).h
+    return Encoded(h, [(np.concatenate([np.max(h, axis=0), np.mean(h, axis=0)]),)])
 
 
 def side_by_side(sources: Sequence[Encoded], num_layers: int, num_parts: int) -> Encoded:

@@ -1,0 +1,60 @@
+"""Encoders that read a source beside another one: what must be so of both."""
+
+from collections.abc import Mapping
+
+from seqloom.recipe.sections.base import Section
+from seqloom.recipe.sections.recurrent import ComparingEncoder, SameEncoder, TextEncoder
+from seqloom.recipe.sections.transformer import TransformerEncoder
+
+
+def neighbour_of(encoder: Section | None) -> tuple[str, str] | None:
+    """The key and the name of the source that an encoder needs beside its own; None if it needs none."""
+    match encoder:
+        case SameEncoder(source=name) | ComparingEncoder(source=name):
+            return "source", name
+        case TextEncoder(after=str(name)):
+            return "after", name
+        case _:
+            return None
+
+
+def check_neighbours(lone: Section | None, encoders: Mapping[str, Section]) -> None:
+    """Check that encoders that need another source find one before their own, read in a way that they can build on."""
+    if (found := neighbour_of(lone)) is not None:
+        key, other = found
+        raise ValueError(f"`encoder: {{{key}: {other}}}` needs a second source. Write `encoders`, with one for each source")
+    names = list(encoders)
+    for number, (name, encoder) in enumerate(encoders.items()):
+        if (found := neighbour_of(encoder)) is None:
+            continue
+        key, other = found
+        if other not in names[:number]:
+            before = ", ".join(names[:number]) or "none"
+            raise ValueError(
+                f"`encoders: {{{name}: {{{key}: {other}}}}}` needs a source that stands before {name}; these are: {before}. "
+                "Name one of them, or change the order of sources and encoders"
+            )
+        _check_pair(name, encoder, other, encoders[other])
+
+
+def _check_pair(name: str, encoder: Section, other: str, first: Section) -> None:
+    if neighbour_of(first) is not None:
+        raise ValueError(f"encoders.{name}: {other} is itself read beside another source. Name a source that stands alone")
+    match encoder:
+        case ComparingEncoder() if not isinstance(first, TextEncoder | TransformerEncoder):
+            raise ValueError(f"encoders.{name}: it compares words, and {other} is not read by words. Use `kind: text` there")
+        case TextEncoder():
+            _check_reading_on(name, encoder, other, first)
+        case _:
+            pass
+
+
+def _check_reading_on(name: str, encoder: TextEncoder, other: str, first: Section) -> None:
+    if not isinstance(first, TextEncoder) or first.summary != "last":
+        raise ValueError(f"encoders.{name}: it reads on from the last state of {other}, which has none. Use `kind: text` there")
+    keys = ("cell", "size", "layers", "bidirectional", "embedding")
+    if odd := [key for key in keys if getattr(encoder, key) != getattr(first, key)]:
+        raise ValueError(
+            f"encoders.{name}: to read on from the last state of {other} it must be built as that one is; `{odd[0]}` differs. "
+            f"Write `{odd[0]}: {getattr(first, odd[0])}`"
+        )
