@@ -23,6 +23,7 @@ from seqloom.cli import (
     score,
     serve,
     train,
+    transcribe,
 )
 from seqloom.cli.help_text import Command
 
@@ -45,6 +46,7 @@ app = typer.Typer(
 app.command("demo", cls=Command)(demo.demo)
 app.command("train", cls=Command)(train.train)
 app.command("predict", cls=Command)(predict.predict)
+app.command("transcribe", cls=Command)(transcribe.transcribe)
 app.command("evaluate", cls=Command)(evaluate.evaluate)
 app.command("errors", cls=Command)(errors.errors)
 app.command("score", cls=Command)(score.score)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from seqloom.data.kinds.contract import Renderer
+from seqloom.data.kinds.contract import Player, Renderer
 from seqloom.errors import DataError
 from seqloom.results.predictions import Prediction
 
@@ -19,9 +19,13 @@ _MOVING = 4
 
 @dataclass(frozen=True)
 class DrawnPrediction(Prediction):
-    """A prediction that draws its attention map where a notebook shows it. renderers: its sources that are pictures."""
+    """A prediction that draws its attention map where a notebook shows it. renderers: its sources that are pictures.
+
+    players: those that are sounds.
+    """
 
     renderers: Mapping[str, Renderer] = field(default_factory=dict, repr=False, compare=False)
+    players: Mapping[str, Player] = field(default_factory=dict, repr=False, compare=False)
 
     def exhibit(self, label: str = "") -> "Exhibit":
         """The prediction with its pictures as the model saw them, for views; without those that cannot be read any more.
@@ -39,7 +43,11 @@ class DrawnPrediction(Prediction):
                     films[name] = pixels
                 else:
                     pictures[name] = Picture(pixels, named_boxes(self.sources[name], *pixels.shape[:2]))
-        return Exhibit(self, pictures, label, films)
+        sounds = {}
+        for name, play in self.players.items():
+            with suppress(DataError):
+                sounds[name] = play()
+        return Exhibit(self, pictures, label, films, sounds)
 
     def save(self, path: str | Path, *, title: str = "") -> Path:
         """Draw where the model looked, as .html, .svg, .png or .json by the file's ending; return its path."""

@@ -10,7 +10,7 @@ import numpy as np
 from seqloom.data.arrays import IntArray, Padded
 from seqloom.data.examples import INPUT, Example, Origin, abbreviated
 from seqloom.data.kinds import file_kind_of, kind_of
-from seqloom.data.kinds.contract import ModelSide, ReadSource, Renderer
+from seqloom.data.kinds.contract import ModelSide, Player, ReadSource, Renderer
 from seqloom.data.kinds.text import Limit
 from seqloom.data.kinds.vector import as_text
 from seqloom.data.media.store import StoredFrontend
@@ -206,6 +206,11 @@ class Reader:
         """How sources of an example are drawn that are not shown as they are written, by name."""
         found = {name: reader.renderer(read.sources[name]) for name, reader in self._readers.items()}
         return {name: look for name, look in found.items() if look is not None}
+
+    def players(self, read: ReadExample) -> dict[str, Player]:
+        """What plays the sources of an example that are sounds, by name."""
+        found = {name: reader.player(read.sources[name]) for name, reader in self._readers.items()}
+        return {name: play for name, play in found.items() if play is not None}
 
     def positions(self, read: ReadExample, unit: Unit) -> Positions:
         """The positions of the source that an oracle speaks of."""

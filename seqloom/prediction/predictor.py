@@ -302,6 +302,7 @@ class Predictor:
             example.target,
             read.unread,
             renderers=self.reader.renderers(read),
+            players=self.reader.players(read),
         )
 
     def _candidate(self, hypothesis: Hypothesis, read: ReadExample) -> Candidate:

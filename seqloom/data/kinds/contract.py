@@ -28,6 +28,9 @@ Renderer = Callable[[], npt.NDArray[np.uint8]]
 
 Raises `DataError` if it cannot be read any more."""
 
+Player = Callable[[], bytes]
+"""Gives a source that is a sound as a WAV file, when it is called. Raises `DataError` if it cannot be read any more."""
+
 Section = TypeVar("Section", bound=SourceSection)
 
 
@@ -110,6 +113,10 @@ class SourceReader(ABC):
 
     def renderer(self, source: ReadSource) -> Renderer | None:  # noqa: ARG002 (most kinds are shown as they are written)
         """How the source is drawn; None if it is shown as it is written."""
+        return None
+
+    def player(self, source: ReadSource) -> Player | None:  # noqa: ARG002 (most kinds are no sounds)
+        """What plays the source; None if it cannot be heard."""
         return None
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from seqloom.data.arrays import Padded
 from seqloom.data.examples import Example, Origin
-from seqloom.data.kinds.contract import InputSize, ModelSide, ReadSource, Renderer, Rows, SourceKind, SourceReader
+from seqloom.data.kinds.contract import InputSize, ModelSide, Player, ReadSource, Renderer, Rows, SourceKind, SourceReader
 from seqloom.data.media.catalogue import Catalogue
 from seqloom.data.media.files import Frontend, Media, MediaError, MediaFinder
 from seqloom.data.media.store import StoredFrontend
@@ -108,6 +108,10 @@ class FileKind(SourceKind[File]):
         """How a file is drawn for a person, as a model sees it; None if it is shown by its name."""
         return None
 
+    def player(self, media: Media) -> Player | None:  # noqa: ARG002 (not every kind can be heard)
+        """What plays a file; None if it cannot be heard."""
+        return None
+
     @classmethod
     @abstractmethod
     def suggested(cls, files: Sequence[Media], width: int) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -172,6 +176,9 @@ class _FileReader(SourceReader):
 
     def renderer(self, source: ReadSource) -> Renderer | None:
         return None if source.media is None else self._kind.renderer(source.media)
+
+    def player(self, source: ReadSource) -> Player | None:
+        return None if source.media is None else self._kind.player(source.media)
 
 
 def raise_first_problem(frontend: Frontend, files: Sequence[tuple[Media, Origin]]) -> None:

@@ -6,14 +6,18 @@ from contextlib import suppress
 from typing import Any, ClassVar
 
 import numpy as np
+import numpy.typing as npt
 
 from seqloom.data.examples import Origin
+from seqloom.data.kinds.contract import Player, Renderer
 from seqloom.data.kinds.files import FileKind
-from seqloom.data.media.files import PLAYED, Media, MediaError, Melody
-from seqloom.data.media.sounds import SoundRows, check_header, samples_of, sound_facts, spoken_length
+from seqloom.data.media.files import PLAYED, HandedFile, Media, MediaError, Melody
+from seqloom.data.media.sounds import SoundRows, check_header, samples_of, sound_facts, spoken_length, wav
 from seqloom.data.media.spectra import Spectra
 from seqloom.recipe.sections import SoundSource
 
+_QUIET_COLOUR, _LOUD_COLOUR = np.array([243.0, 246.0, 249.0]), np.array([10.0, 50.0, 96.0])
+"""Of spectrograms: red, green and blue."""
 _SYMBOLS_PER_SECOND = 25
 """Hardly anybody speaks faster, counted in characters."""
 _HURRIED = 40
@@ -46,7 +50,7 @@ class SoundKind(FileKind[SoundSource]):
 
     def find(self, name: str, origin: Origin) -> Media:
         """The file of a name; a melody such as `tones:12` is the same everywhere."""
-        if not self.is_named(name):
+        if isinstance(name, HandedFile) or not self.is_named(name):
             return super().find(name, origin)
         from seqloom.data.builtin.tones import MelodyRoot
 
@@ -106,6 +110,22 @@ class SoundKind(FileKind[SoundSource]):
     def frontend(self, threads: int = 1) -> SoundRows:
         """Energies in bands."""
         return SoundRows(Spectra.of(self.section), threads)
+
+    def renderer(self, media: Media) -> Renderer:
+        """A spectrogram: time from left to right, low bands at the bottom, loud ones dark."""
+
+        def drawn() -> npt.NDArray[np.uint8]:
+            spectra = Spectra.of(self.section)
+            energies = spectra.log_energies(samples_of(media, spectra.rate)).T[::-1]
+            low, high = np.quantile(energies, (0.4, 0.998))
+            shares = np.clip((energies - low) / max(float(high - low), 1e-6), 0.0, 1.0)[..., None]
+            return np.asarray(_QUIET_COLOUR + shares * (_LOUD_COLOUR - _QUIET_COLOUR), dtype=np.uint8)
+
+        return drawn
+
+    def player(self, media: Media) -> Player:
+        """The sound as the model hears it, one channel at the recipe's rate."""
+        return lambda: wav(samples_of(media, self.section.rate), self.section.rate)
 
     @classmethod
     def suggested(cls, files: Sequence[Media], width: int) -> tuple[dict[str, Any], dict[str, Any]]:

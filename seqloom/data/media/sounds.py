@@ -136,6 +136,21 @@ def _resampled(blocks: Iterator[Samples], rate: float, wanted: int) -> Iterator[
     yield stream.resample_chunk(np.zeros(0, np.float32), last=True)
 
 
+def wav(samples: Samples, rate: int) -> bytes:
+    """Samples as a WAV file of 16 bits and one channel."""
+    body = (np.clip(samples, -1.0, 1.0) * 32767).astype("<i2").tobytes()
+    form = struct.pack("<HHIIHH", 1, 1, rate, 2 * rate, 2, 16)
+    return b"".join(
+        [
+            struct.pack("<4sI4s", b"RIFF", 36 + len(body), b"WAVE"),
+            struct.pack("<4sI", b"fmt ", len(form)),
+            form,
+            struct.pack("<4sI", b"data", len(body)),
+            body,
+        ]
+    )
+
+
 # --- opening --------------------------------------------------------------------------------------------------------
 
 

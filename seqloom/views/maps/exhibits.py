@@ -46,13 +46,14 @@ class Exhibit:
 
     pictures: by source name, those that are pictures; one that is missing is drawn as a plain ground. label: whose
     prediction it is where several are compared, such as a run and its bridge. films: by source name, the frames of those
-    that move, [frames, height, width, 3].
+    that move, [frames, height, width, 3]. sounds: by source name, those that are heard, as WAV files.
     """
 
     prediction: Prediction
     pictures: Mapping[str, Picture] = field(default_factory=dict)
     label: str = ""
     films: Mapping[str, Pixels] = field(default_factory=dict)
+    sounds: Mapping[str, bytes] = field(default_factory=dict)
 
     @cached_property
     def in_time(self) -> Prediction:

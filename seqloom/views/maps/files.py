@@ -7,8 +7,10 @@ from typing import Any
 
 from seqloom.errors import UsageError
 from seqloom.views.drawing.forms import as_document, write_form
+from seqloom.views.drawing.sketch import Sketch
 from seqloom.views.maps.exhibits import Exhibit, Shown, as_exhibit
 from seqloom.views.maps.heatmap import several_to_html
+from seqloom.views.maps.listening import heard_source, listening_page, listening_sketch
 from seqloom.views.maps.png import several_to_png
 from seqloom.views.maps.strips import pictured
 from seqloom.views.maps.svg import several_to_svg
@@ -31,12 +33,17 @@ def write_map(predictions: Predictions, path: str | Path, *, title: str = "") ->
         raise UsageError(f"{path}: expected at least one prediction to draw, got none.")
     exhibits = [as_exhibit(one) for one in listed]
     title = title or _default_title(exhibits)
+    heard = all(heard_source(one) for one in exhibits)
+
+    def listened() -> Sketch:
+        return listening_sketch(_one_input(exhibits, path)[0], title)
+
     return write_form(
         path,
         {
-            ".html": lambda: several_to_html(exhibits, title),
-            ".svg": lambda: several_to_svg(_one_input(exhibits, path), title=title),
-            ".png": lambda: several_to_png(_one_input(exhibits, path), title=title),
+            ".html": lambda: listening_page(exhibits, title) if heard else several_to_html(exhibits, title),
+            ".svg": lambda: listened().svg(title) if heard else several_to_svg(_one_input(exhibits, path), title=title),
+            ".png": lambda: listened().png() if heard else several_to_png(_one_input(exhibits, path), title=title),
             ".json": lambda: to_json(exhibits[0] if len(exhibits) == 1 else exhibits),
         },
     )

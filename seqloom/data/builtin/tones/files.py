@@ -1,21 +1,18 @@
 """Melodies as files like any others, and as a folder that shows how data of one's own may look."""
 
 import re
-import struct
 from collections.abc import Mapping
 from functools import cached_property
 from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
 
-import numpy as np
-import numpy.typing as npt
-
 from seqloom.data.builtin.tones.notes import MOST_NOTES, VERSION, Melody, melody
 from seqloom.data.builtin.tones.splits import Split, numbers
 from seqloom.data.examples import abbreviated
 from seqloom.data.media.files import PLAYED, MediaError, MediaRoot
 from seqloom.data.media.files import Melody as MelodyFile
+from seqloom.data.media.sounds import wav
 from seqloom.errors import WriteError
 
 _RATE = 16_000
@@ -28,7 +25,9 @@ class MelodyRoot(MediaRoot):
         """The file of a name. Raises `MediaError` for any other name."""
         content = melody_of(name)
         size = 44 + 2 * round(content.seconds * _RATE)
-        return _MelodyFile(name, name, size, VERSION, lambda: wav(content.played(_RATE)), content.seconds, content.played)
+        return _MelodyFile(
+            name, name, size, VERSION, lambda: wav(content.played(_RATE), _RATE), content.seconds, content.played
+        )
 
 
 class _MelodyFile(MelodyFile):
@@ -58,23 +57,8 @@ def write_melodies(folder: Path, melodies: Mapping[Split, int], *, seed: int = 1
         for split, count in melodies.items():
             lines = ["sound\tnotes\n"]
             for number in islice(numbers(split, seed=seed), count):
-                (folder / f"sounds/{number}.wav").write_bytes(wav(melody(number).played(_RATE)))
+                (folder / f"sounds/{number}.wav").write_bytes(wav(melody(number).played(_RATE), _RATE))
                 lines.append(f"sounds/{number}.wav\t{melody(number).names}\n")
             (folder / f"{split}.tsv").write_text("".join(lines), encoding="utf-8")
     except OSError as problem:
         raise WriteError(f"{folder}: could not be written ({problem.strerror}). Choose another folder") from problem
-
-
-def wav(samples: npt.NDArray[np.float32], rate: int = _RATE) -> bytes:
-    """Samples as a WAV file of 16 bits."""
-    body = (np.clip(samples, -1.0, 1.0) * 32767).astype("<i2").tobytes()
-    form = struct.pack("<HHIIHH", 1, 1, rate, 2 * rate, 2, 16)
-    return b"".join(
-        [
-            struct.pack("<4sI4s", b"RIFF", 36 + len(body), b"WAVE"),
-            struct.pack("<4sI", b"fmt ", len(form)),
-            form,
-            struct.pack("<4sI", b"data", len(body)),
-            body,
-        ]
-    )
