@@ -57,9 +57,8 @@ def _of_clips(graph: Graph, frames: Value, *rest: int) -> Value:
 
 def _changes(graph: Graph, frames: Value) -> Value:
     """What has changed since the frame before, around the grey that stands for nothing."""
-    first = graph.op("Slice", frames, graph.whole(0), graph.whole(1), graph.whole(1))
-    until_last = graph.op("Slice", frames, graph.whole(0), graph.whole(-1), graph.whole(1))
-    before = graph.concat(first, until_last, axis=1)
+    places = graph.sub(graph.positions(graph.size(frames, 1)), graph.whole(1))
+    before = graph.op("Gather", frames, graph.op("Max", places, graph.whole(0)), axis=1)
     return graph.add(graph.sub(frames, before), graph.number(127.0))
 
 

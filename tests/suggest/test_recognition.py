@@ -122,12 +122,11 @@ def test_an_id_is_never_a_source(tmp_path: Path) -> None:
     assert recognise(table(tmp_path, columns(NUMBERS, NUMBERS))).columns == Columns()
 
 
-@pytest.mark.parametrize(("ending", "kind", "header"), [("mp4", "video", ()), ("avi", "video", ("file", "transcript"))])
-def test_names_of_files_are_never_text(tmp_path: Path, ending: str, kind: str, header: tuple[str, ...]) -> None:
-    path = table(tmp_path, columns([f"clips/{word}.{ending}" for word in WORDS], SENTENCES), *header)
-    for told in ({}, {"source": 1, "target": 2}):
-        with pytest.raises(UsageError, match=f"which names {kind} files: .* would learn the letters of the names"):
-            recognise(path, told)
+@pytest.mark.parametrize("header", [(), ("file", "transcript")])
+def test_names_of_clips_are_videos(tmp_path: Path, header: tuple[str, ...]) -> None:
+    path = table(tmp_path, columns([f"{word}.mp4" for word in WORDS], SENTENCES), *header)
+    (tmp_path / f"{WORDS[0]}.mp4").touch()
+    assert {name: source.kind for name, source in recognise(path).sources.items()} == {"video": "video"}
 
 
 @pytest.mark.parametrize("header", [(), ("file", "transcript")])

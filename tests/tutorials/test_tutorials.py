@@ -65,6 +65,19 @@ def two_sources(folder: Path) -> None:
     little_data.write_lines(folder / "new.tsv", ["cantar\t1 pl", "comer\t3 sg"])
 
 
+def video(folder: Path) -> None:
+    from seqloom.data.builtin import moves
+    from seqloom.data.media.animations import apng
+
+    lines = []
+    for number in range(1, 31):
+        name = f"{number:04}.apng"
+        (folder / name).write_bytes(apng(moves.draw(number, 16)))
+        lines.append(f"{name}\t{moves.film(number).actors[0].action.split()[0]}")
+    little_data.write_lines(folder / "clips.tsv", lines)
+
+
+FRAMES = {"model.encoder.frames": "{kind: cnn, channels: [4, 8], blocks: 0}", "data.sources.video.size": 16}
 TUTORIALS = {
     "pronunciation": Tutorial(pronunciation, ("map.svg", "runs/words/report.html")),
     "transliteration": Tutorial(transliteration, ("map.svg",)),
@@ -72,6 +85,7 @@ TUTORIALS = {
     "captions": Tutorial(captions, ("looked.html", "looked.svg"), {**SHORT, "model.encoder.channels": "[4, 8]"}),
     "language-model": Tutorial(language_model, ("surprise.html", "next.html"), {**SHORT, "model.decoder.embedding": 16}),
     "classes": Tutorial(classes, ("map.svg",)),
+    "video": Tutorial(video, ("clip.html",), {**SHORT, **FRAMES}),
     "two-sources": Tutorial(two_sources, ("map.html", "map.png"), SHORT),
 }
 

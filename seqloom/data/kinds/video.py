@@ -4,6 +4,7 @@ import re
 import statistics
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import PurePosixPath
 from typing import Any, ClassVar
@@ -30,7 +31,9 @@ class VideoKind(FileKind[VideoSource]):
     section_type = VideoSource
     usual_name = "video"
     noun = "video"
-    endings = frozenset({".mp4", ".m4v", ".mov", ".avi", ".mkv", ".webm", ".mpg", ".mpeg", ".apng", ".gif"})
+    endings = frozenset(
+        {".mp4", ".m4v", ".mov", ".avi", ".mkv", ".webm", ".mpg", ".mpeg", ".apng", ".gif", ".3gp", ".wmv"}
+    )  # names that end in .gif are those of pictures, unless a recipe says otherwise
     extra = ("av", "video")
     refusals: ClassVar[Mapping[str, str]] = {
         "not-a-video": "files are not videos of a known kind",
@@ -61,11 +64,11 @@ class VideoKind(FileKind[VideoSource]):
 
     def shortcoming(self, media: Media) -> str | None:
         """How long it is, if only the beginning of it is read."""
-        super().shortcoming(media)
-        if not self.frontend().is_cut(media):
+        most = self.section.maximum_frames
+        if len(replace(self.frontend(), maximum_frames=most + 1).array(media)) <= most:
             return None
-        header = header_of(media)
-        return f"{header.seconds:.0f} s" if header.seconds else f"{header.frames:,} frames"
+        seconds = header_of(media).seconds
+        return f"{seconds:.0f} s" if seconds else f"more than {most} frames"
 
     def shortcomings(self) -> tuple[str, str]:
         """Videos that are cut."""

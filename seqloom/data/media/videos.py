@@ -118,14 +118,6 @@ class VideoFrames:
         frames = self._seen(media)
         return np.rint(frames @ _LUMA)[..., None].astype(np.uint8) if self.grey else frames
 
-    def is_cut(self, media: Media) -> bool:
-        """Whether a video has more frames than are taken, as far as its header tells."""
-        header = header_of(media)
-        wanted = header.frames
-        if self.frames_per_second is not None and header.seconds:
-            wanted = min(wanted or self.maximum_frames + 1, round(header.seconds * self.frames_per_second))
-        return wanted > self.maximum_frames
-
     def _seen(self, media: Media) -> Frames:
         if isinstance(media, DrawnFilm) and self.height == self.width:
             return media.draw(self.height)[: self.maximum_frames]

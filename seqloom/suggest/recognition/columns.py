@@ -11,15 +11,10 @@ from seqloom.data.examples import abbreviated
 from seqloom.data.kinds import file_kinds
 from seqloom.data.kinds.files import FileKind
 
-_UNREAD = {
-    "video": frozenset({".mp4", ".avi", ".mov", ".mkv", ".webm", ".mpg", ".mpeg", ".m4v", ".3gp", ".wmv"}),
-}
-"""Files that no source reads yet: a model that is given their names learns letters."""
-
 
 def file_endings() -> dict[str, frozenset[str]]:
     """How files end that a column may name, by the word for what they are."""
-    return {**_UNREAD, **{word: kind.endings for word, kind in file_kinds().items()}}
+    return {word: kind.endings for word, kind in file_kinds().items()}
 
 
 _ENOUGH = 0.8

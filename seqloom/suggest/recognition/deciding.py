@@ -259,22 +259,18 @@ def _shown(column: Column) -> str:
 
 
 def _refuse_what_is_no_text(found: Recognised, columns: Sequence[Column], table: str) -> None:
-    """A model that is given names of files learns their letters, and one that writes them writes nothing else."""
+    """A model that writes names of files writes letters, and nothing else."""
     by_place = {column.place: column for column in columns}
     for part, place in found.places.items():
         column = by_place.get(place)
-        if column is None or not column.is_file or (part != TARGET and column.read_as):
+        if column is None or column.read_as is None or part != TARGET:
             continue
-        where, such = f"{table}: {part} is {_shown(column)}", f"which names {column.described()}"
-        if part == TARGET:
-            other = next((one for one in columns if one.holds == "text"), None)
-            name = column.read_as.usual_name if column.read_as else SOURCE
-            advice = f"--columns {name}={column.name},target={other.name}" if other else "choose another column"
-            raise UsageError(f"{where}, {such}. Outputs are text; files can be sources: {advice}")
+        other = next((one for one in columns if one.holds == "text"), None)
+        name = column.read_as.usual_name
+        advice = f"--columns {name}={column.name},target={other.name}" if other else "choose another column"
         raise UsageError(
-            f"{where}, {such}. A model would learn the letters of the names. Sources are text, vectors of numbers or image "
-            "files: turn each recording into numbers (`data.sources: {source: {kind: vector}}` in a recipe), or choose "
-            "other columns with --columns"
+            f"{table}: {part} is {_shown(column)}, which names {column.described()}. "
+            f"Outputs are text; files can be sources: {advice}"
         )
 
 

@@ -19,14 +19,15 @@ from seqloom.views.maps.exhibits import Exhibit, Shown, as_exhibit
 from seqloom.views.maps.layout import MapLayout, arrange, column_labels, row_labels
 from seqloom.views.maps.looks import LIGHTING, look, look_data
 from seqloom.views.maps.overlays import is_pictured
+from seqloom.views.maps.reels import plan_reels, reel_data, reel_markup
 from seqloom.views.maps.strips import pictured, plan_strip
 from seqloom.views.maps.svg import UNKNOWN_NOTE, cell_inset, static_drawing
 from seqloom.views.text.graphemes import utf16_offsets
 from seqloom.views.text.labels import Label, clean
 from seqloom.views.text.segments import output_spans, segments
 
-STYLES = ("map.css", "look.css")
-SCRIPTS = ("elements.js", "look.js", "map.js", "maps.js")
+STYLES = ("map.css", "look.css", "reel.css")
+SCRIPTS = ("elements.js", "look.js", "map.js", "reel.js", "maps.js")
 EMPTY = "\u2205"
 
 SCALE = 10_000
@@ -82,7 +83,8 @@ def _section(exhibit: Exhibit, *, compact: bool, scripted: bool) -> str:
     return (
         f'<section class="seqloom-map">{heading}{_texts(prediction)}{_candidates(prediction)}'
         f"{'' if attention else f'<p class=note>{NO_ATTENTION}</p>'}"
-        f'<div class="controls"></div>{"".join(look(one, compact=compact, scripted=scripted) for one in strips)}'
+        f'<div class="controls"></div>{"".join(map(reel_markup, plan_reels(exhibit)))}'
+        f"{''.join(look(one, compact=compact, scripted=scripted) for one in strips)}"
         f"{_plot(best, scripted=scripted)}{'' if scripted else embedded(_data(exhibit))}</section>"
     )
 
@@ -148,6 +150,7 @@ def _data(exhibit: Exhibit) -> dict[str, Any]:
         "scale": SCALE,
         "levels": LEVELS,
         **lighting,
+        **({"reels": [reel_data(one) for one in reels]} if (reels := plan_reels(exhibit)) else {}),
         "sources": [clean(name) for name in names],
         "candidates": [_candidate_data(one, exhibit, names) for one in candidates],
     }

@@ -99,7 +99,11 @@ def mask_png(weights: FloatArray, *, as_blocks: bool) -> bytes:
     """The overlay alone as a small PNG. It is fine enough that a viewer which enlarges it blurs no edge of a cell."""
     finer = max(2, math.ceil(_MASK_SIDE / max(weights.shape)))
     enlarge = blocks if as_blocks else smooth
-    lights = light(enlarge(weights, weights.shape[0] * finer, weights.shape[1] * finer))
+    return lights_png(light(enlarge(weights, weights.shape[0] * finer, weights.shape[1] * finer)))
+
+
+def lights_png(lights: FloatArray) -> bytes:
+    """The overlay that lights [height, width] make, as a PNG."""
     over = overlay_colours(np.linspace(0, 1, _LEVELS + 1, dtype=np.float32))
     over[:, 3] *= 255
     return indexed_png(np.rint(lights * _LEVELS).astype(np.uint8), np.rint(over).astype(np.uint8))

@@ -7,11 +7,14 @@ import numpy as np
 
 from seqloom.results.predictions import Candidate, FloatArray
 from seqloom.views.drawing.canvas import Canvas, points
+from seqloom.views.drawing.pixels import Pixels
 from seqloom.views.drawing.theme import LEVELS, LIGHT, NAMED, SPOT, VEIL
 from seqloom.views.maps.chosen import chosen_sources, chosen_weights, probability
 from seqloom.views.maps.exhibits import Exhibit, Picture
 from seqloom.views.maps.layout import CAPTION, COVERAGE, GAP, arrange, column_labels, row_labels
 from seqloom.views.maps.overlays import blocks, composed, is_pictured, light, smooth
+from seqloom.views.maps.reels import HEAD as FRAME_NUMBERS
+from seqloom.views.maps.reels import Reel, plan_reels, without_reels
 from seqloom.views.maps.strips import CAPTION_LINE, CAPTION_SIZE, PROBABILITY_SIZE, Outline, PictureStep, plan_strip
 from seqloom.views.maps.svg import HEADING, NOTE_LINE, NOTE_SIZE, cell_inset, map_notes
 from seqloom.views.text.labels import Label, clean, estimated_width, isolated, label, wrapped
@@ -39,7 +42,10 @@ def several_to_png(exhibits: Sequence[Exhibit], *, title: str = "") -> bytes:
     panels: list[_Panel] = []
     for one in exhibits:
         panels += [_Heading(one.label)] if one.label else []
-        panels += _panels(one.in_time.best, one.pictures)
+        reels = plan_reels(one)
+        panels += map(_Reel, reels)
+        if (left := without_reels(one.in_time.best, reels)) is not None:
+            panels += _panels(left, one.pictures)
     return _stacked(panels, title)
 
 
@@ -148,6 +154,33 @@ class _Strip:
         for index, line in enumerate(strip.caption):
             canvas.text(x, y + index * CAPTION_LINE, line, LIGHT.ink, CAPTION_SIZE, weight="bold")
         canvas.text(x + strip.width, y, strip.scores, LIGHT.quiet, PROBABILITY_SIZE, align="right")
+
+
+class _Reel:
+    """One source that is a film: its frames, then once per symbol with the attention over them."""
+
+    def __init__(self, reel: Reel) -> None:
+        self.reel = reel
+        self.width, self.height = reel.width, reel.height
+        self.shades, self.notes = False, reel.notes
+
+    def draw(self, canvas: Canvas, x: float, y: float) -> None:
+        reel = self.reel
+        for index, frame in enumerate(reel.starts):
+            left = x + reel.place(0, index)[0] + reel.panel[0] / 2
+            canvas.text(left, y + FRAME_NUMBERS - 5, str(frame + 1), LIGHT.quiet, 10, align="center")
+        self.row(canvas, 0, label(reel.name, mark=True), [reel.frames[one] for one in reel.starts], x, y)
+        for row, step in enumerate(reel.steps, start=1):
+            self.row(canvas, row, step.label, reel.lit(step), x, y)
+            along, middle = reel.place(row, len(reel.starts))
+            canvas.text(x + along, y + middle + reel.panel[1] / 2 + 4, f"{step.probability:.2f}", LIGHT.quiet, PROBABILITY_SIZE)
+
+    def row(self, canvas: Canvas, row: int, word: Label, frames: Sequence[Pixels], x: float, y: float) -> None:
+        """A word, and the frames as it lights them."""
+        left, top = self.reel.place(row, 0)
+        canvas.label(word, x + left - 8, y + top + self.reel.panel[1] / 2 + 4, size=CAPTION_SIZE, align="right")
+        for index, frame in enumerate(frames):
+            canvas.image(frame, x + self.reel.place(row, index)[0], y + top, *self.reel.panel)
 
 
 class _HeatMap:

@@ -12,6 +12,7 @@ from seqloom.views.maps.chosen import chosen_sources, chosen_weights, probabilit
 from seqloom.views.maps.exhibits import Exhibit, Picture
 from seqloom.views.maps.layout import CAPTION, COVERAGE, GAP, MapLayout, arrange, column_labels, row_labels
 from seqloom.views.maps.overlays import is_pictured
+from seqloom.views.maps.reels import plan_reels, reel_svg, without_reels
 from seqloom.views.maps.strips import plan_strip, strip_svg
 from seqloom.views.text.labels import Label, clean, estimated_width, isolated, starts_right_to_left, wrapped
 
@@ -57,7 +58,10 @@ def several_to_svg(exhibits: Sequence[Exhibit], *, title: str = "") -> str:
     panels: list[_Panel] = []
     for number, one in enumerate(exhibits):
         panels += [_heading(one.label)] if one.label else []
-        panels += _panels(one.in_time.best, one.pictures, number=number)
+        reels = plan_reels(one)
+        panels += [_Panel(reel.width, reel.height, reel_svg(reel), notes=reel.notes) for reel in reels]
+        if (left := without_reels(one.in_time.best, reels)) is not None:
+            panels += _panels(left, one.pictures, number=number)
     return _stacked(panels, title, title or exhibits[0].prediction.text)
 
 

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from seqloom.data.builtin.scenes.things import COLOURS, Colour, Thing, extent, jittered
 
-VERSION = 1
+VERSION = 2
 """Counts changes after which a number means another film."""
 
 FRAMES = 10
@@ -28,7 +28,9 @@ STEPS = 3
 """In so many frames a thing does what it does."""
 
 SHAPES = ("circle", "square", "triangle", "cross")
-PAINTS = ("red", "green", "blue", "yellow", "white")
+PAINTS = ("red", "green", "blue", "yellow", "black")
+"""All darker than the ground: which way a thing moves can be told from what has changed alone, whatever its colour."""
+
 ACTIONS = ("moves left", "moves right", "moves up", "moves down", "grows", "shrinks")
 
 HELD_OUT: Mapping[str, Mapping[str, str]] = {
@@ -139,9 +141,9 @@ def film(number: int) -> Story:
         _actor(random, *kind, begin=begin, half=half, upright=upright)
         for kind, begin, half in zip(kinds, begins, halves, strict=True)
     ]
-    grey = random.uniform(160, 180)
+    grey = random.uniform(222, 238)
     background = jittered(random, (grey, grey, grey))
-    light = random.uniform(-16, 16), random.uniform(-16, 16)
+    light = random.uniform(-10, 10), random.uniform(-10, 10)
     return Story(number, tuple(actors[: 1 + both]), tuple(actors[1 + both :]), background, light)
 
 
