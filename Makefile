@@ -68,7 +68,7 @@ $(VENV)/.ready-base:
 	touch $@
 
 $(VENV)/.ready-demo: $(VENV)/.ready-base pyproject.toml
-	$(BIN)/python -m pip install --quiet --editable '.[train,plot,dates]'
+	$(BIN)/python -m pip install --quiet --editable '.[train,plot,dates,serve]'
 	touch $@
 
 $(VENV)/.ready-dev: $(VENV)/.ready-base pyproject.toml

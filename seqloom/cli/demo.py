@@ -88,6 +88,7 @@ def demo(
     _tell(shown, seconds)
     typer.echo(f"\nwritten: {report}, {run / 'maps'}/*.html\n\nnext:")
     typer.echo(next_commands(line.format(run=run) for line in shown.next_commands))
+    typer.echo(f"\nThe studio shows in a browser how it thinks:\n{next_commands([f'serve {run}'])}")
 
 
 def _train(recipe: str, settings: Sequence[str], run: Path) -> float:

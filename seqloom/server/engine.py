@@ -5,6 +5,7 @@ waits for any more is dropped: before it is begun, or between two steps of a sea
 """
 
 import asyncio
+import math
 import threading
 import time
 from collections import deque
@@ -14,6 +15,7 @@ from typing import Any
 
 from seqloom.prediction.tasks import Watch
 from seqloom.server.measuring import Meters
+from seqloom.server.pacing import Pace
 from seqloom.server.problems import RequestError, as_problem, busy
 from seqloom.server.settings import Limits
 
@@ -21,7 +23,8 @@ _SLICE = 0.02
 """So long a stream goes on before others have their turn."""
 _SHARE = 0.5
 """Of the time limit, what waiting may take by what is known; the rest is for being wrong about it."""
-_LEARNING = 0.2
+_UNKNOWN = 2
+"""So many batches may wait as long as it is not known how long one takes."""
 
 
 class _DroppedError(Exception):
@@ -32,13 +35,14 @@ class _DroppedError(Exception):
 class Job:
     """Something to compute, and who waits for it. cost: a guess at its size, in any unit; inputs: how many it has.
 
-    deadline: by `time.monotonic`. gone: nobody waits any more.
+    deadline and since: by `time.monotonic`. gone: nobody waits any more.
     """
 
     cost: float
     deadline: float
     loop: asyncio.AbstractEventLoop = field(default_factory=asyncio.get_running_loop)
     gone: bool = False
+    since: float = field(default_factory=time.monotonic)
 
     @property
     def size(self) -> int:
@@ -112,7 +116,7 @@ class Engine:
         self._waiting = 0
         self._ahead = 0.0
         self._streams = 0
-        self._rate: float | None = None
+        self._pace = Pace()
         meters.watch_queue(lambda: self._waiting)
 
     # --- on the side of the event loop ------------------------------------------------------------------------------
@@ -133,12 +137,24 @@ class Engine:
     @property
     def seconds_ahead(self) -> float:
         """How long what is waiting will take, by what is known so far."""
-        return self._ahead * (self._rate or 0.0)
+        return self._pace.estimate(self._ahead, math.ceil(self._waiting / self._limits.batch))
 
     @property
     def is_full(self) -> bool:
-        """Whether nothing more is taken now."""
-        return self._waiting >= self._limits.queue or self.seconds_ahead > _SHARE * self._limits.seconds
+        """Whether nothing more is taken now: too much waits, would wait too long, or has waited too long already."""
+        most = self._limits.queue if self._pace.is_known else min(self._limits.queue, _UNKNOWN * self._limits.batch)
+        if self._waiting >= most:
+            return True
+        patience = _SHARE * self._limits.seconds
+        return self.seconds_ahead > patience or self._oldest < time.monotonic() - patience
+
+    @property
+    def _oldest(self) -> float:
+        """Since when the next job to be done has been waiting."""
+        try:
+            return self._jobs[0].since
+        except IndexError:
+            return math.inf
 
     def require_room(self) -> None:
         """Refuse more work than can be done in time."""
@@ -222,7 +238,7 @@ class Engine:
             if wanted:
                 self._meters.batches.observe(sum(job.size for job in wanted))
                 self._answer(wanted)
-                self._learn((time.monotonic() - began) / max(1e-9, sum(job.cost for job in wanted)))
+                self._pace.learn(sum(job.cost for job in wanted), time.monotonic() - began)
         finally:
             self._release(jobs, cost)
 
@@ -282,9 +298,6 @@ class Engine:
             self._waiting -= sum(job.size for job in jobs)
             self._ahead = self._ahead - cost if self._waiting else 0.0
             self._streams -= sum(isinstance(job, StreamJob) for job in jobs)
-
-    def _learn(self, rate: float) -> None:
-        self._rate = rate if self._rate is None else (1 - _LEARNING) * self._rate + _LEARNING * rate
 
 
 def _close(steps: Iterator[Any]) -> None:
