@@ -15,7 +15,7 @@ from typing import Any
 
 from seqloom.prediction.tasks import Watch
 from seqloom.server.measuring import Meters
-from seqloom.server.pacing import Pace
+from seqloom.server.pacing import BatchPace
 from seqloom.server.problems import RequestError, as_problem, busy
 from seqloom.server.settings import Limits
 
@@ -23,6 +23,8 @@ _SLICE = 0.02
 """So long a stream goes on before others have their turn."""
 _SHARE = 0.5
 """Of the time limit, what waiting may take by what is known; the rest is for being wrong about it."""
+_PAUSE, _LONGEST_PAUSE = 0.1, 0.03
+"""Between two batches, the share of the first one's time that others get to come along; and at most, in seconds."""
 _UNKNOWN = 2
 """So many batches may wait as long as it is not known how long one takes."""
 
@@ -77,10 +79,7 @@ class BatchJob(Job):
         return len(self.inputs)
 
     def settle(self, answer: Any) -> None:
-        """Hand the answer, or an exception, over to the event loop."""
-        self.loop.call_soon_threadsafe(self._set, answer)
-
-    def _set(self, answer: Any) -> None:
+        """Give the answer, or an exception, to whoever waits; on the side of the event loop."""
         if not self.answer.done():
             if isinstance(answer, Exception):
                 self.answer.set_exception(answer)
@@ -116,7 +115,9 @@ class Engine:
         self._waiting = 0
         self._ahead = 0.0
         self._streams = 0
-        self._pace = Pace()
+        self._pace = BatchPace()
+        self._expected = limits.batch
+        self._pause = limits.window
         meters.watch_queue(lambda: self._waiting)
 
     # --- on the side of the event loop ------------------------------------------------------------------------------
@@ -200,16 +201,20 @@ class Engine:
                 if self._stopping:
                     return []
                 self._changed.wait()
-                self._gather()
+            self._gather()
             first = self._jobs.popleft()
             if isinstance(first, StreamJob):
                 return [first]
             return [first, *self._alike(first)]
 
     def _gather(self) -> None:
-        """The machine was idle: give others a moment to come along, if it is a job that they could share."""
-        until = time.monotonic() + self._limits.window
-        while not self._stopping and self._jobs and isinstance(self._jobs[0], BatchJob) and self._queued < self._limits.batch:
+        """Give others a moment to come along, if it is a job that they could share.
+
+        After a batch, those whom it has answered are about to ask again. Without a pause they would find the next one begun, and
+        two halves would take turns for ever, each at nearly the price of the whole.
+        """
+        until = time.monotonic() + self._pause
+        while not self._stopping and self._jobs and isinstance(self._jobs[0], BatchJob) and self._queued < self._expected:
             left = until - time.monotonic()
             if left <= 0:
                 return
@@ -238,9 +243,16 @@ class Engine:
             if wanted:
                 self._meters.batches.observe(sum(job.size for job in wanted))
                 self._answer(wanted)
-                self._pace.learn(sum(job.cost for job in wanted), time.monotonic() - began)
+                self._learn(wanted, time.monotonic() - began)
         finally:
             self._release(jobs, cost)
+
+    def _learn(self, jobs: Sequence[Job], seconds: float) -> None:
+        """How long batches take, and how many inputs the next may have: those that wait, and those that come again."""
+        self._pace.learn(sum(job.cost for job in jobs), seconds)
+        with self._changed:
+            self._expected = min(self._limits.batch, self._queued + sum(job.size for job in jobs))
+        self._pause = min(_LONGEST_PAUSE, max(self._limits.window, _PAUSE * seconds))
 
     def _answer(self, jobs: list[BatchJob]) -> None:
         """Compute jobs together; if that fails, each alone, so that nobody suffers from a neighbour's mistake."""
@@ -255,19 +267,12 @@ class Engine:
             return
         except Exception as error:
             if len(jobs) == 1:
-                jobs[0].settle(as_problem(error))
+                _settle([(jobs[0], as_problem(error))])
                 return
             for job in jobs:
                 self._answer([job])
             return
-        start = 0
-        for job in jobs:
-            own = found[start : start + job.size]
-            start += job.size
-            try:
-                job.settle(job.shape(own))
-            except Exception as error:
-                job.settle(as_problem(error))
+        _settle(list(_shaped(jobs, found)))
 
     def _go_on(self, job: StreamJob) -> None:
         """Let a stream go on for a while; then others have their turn."""
@@ -298,6 +303,28 @@ class Engine:
             self._waiting -= sum(job.size for job in jobs)
             self._ahead = self._ahead - cost if self._waiting else 0.0
             self._streams -= sum(isinstance(job, StreamJob) for job in jobs)
+
+
+def _shaped(jobs: Sequence[BatchJob], found: Sequence[Any]) -> Iterator[tuple[BatchJob, Any]]:
+    """Each job with its own part of what was found, as its answer."""
+    start = 0
+    for job in jobs:
+        own = found[start : start + job.size]
+        start += job.size
+        try:
+            yield job, job.shape(own)
+        except Exception as error:
+            yield job, as_problem(error)
+
+
+def _settle(answers: Sequence[tuple[BatchJob, Any]]) -> None:
+    """Hand the answers of a batch over to the event loop, which is woken once for all of them."""
+
+    def settle() -> None:
+        for job, answer in answers:
+            job.settle(answer)
+
+    answers[0][0].loop.call_soon_threadsafe(settle)
 
 
 def _close(steps: Iterator[Any]) -> None:

@@ -6,7 +6,7 @@ _LEARNT = 3
 """After so many batches an estimate is better than none."""
 
 
-class Pace:
+class BatchPace:
     """A batch takes some time whatever is in it, and some more for each part of its cost: a line through what was seen.
 
     A batch of one costs nearly as much time as a batch of many, so that time per input would tell nothing.

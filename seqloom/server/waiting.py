@@ -30,8 +30,8 @@ class Service:
     meters: Meters
 
     @classmethod
-    def of(cls, request: Request) -> "Service":
-        """The service that a request has come to."""
+    async def of(cls, request: Request) -> "Service":
+        """The service that a request has come to. Awaited although it waits for nothing: else a thread would be asked."""
         app: FastAPI = request.app
         service: Service = app.state.service
         return service

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from pages import blocks
+
 from server.live import TOKEN, LiveServer
 
 PAGE = Path(__file__).parents[2] / "docs" / "serving.md"

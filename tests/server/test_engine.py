@@ -11,7 +11,7 @@ import pytest
 from seqloom.prediction.tasks import Watch
 from seqloom.server.engine import BatchJob, Engine, StreamJob
 from seqloom.server.measuring import Meters
-from seqloom.server.pacing import Pace
+from seqloom.server.pacing import BatchPace
 from seqloom.server.problems import RequestError
 from seqloom.server.settings import Limits
 
@@ -160,7 +160,7 @@ def test_what_has_waited_too_long_stops_more_from_coming() -> None:
 
 
 def test_the_time_of_a_batch_is_not_taken_for_that_of_each_of_its_inputs() -> None:
-    pace = Pace()
+    pace = BatchPace()
     for _ in range(5):
         pace.learn(10.0, 0.1)
     assert pace.estimate(640.0, 1) == pytest.approx(0.1)  # nothing tells yet that more takes longer
