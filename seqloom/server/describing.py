@@ -1,13 +1,16 @@
 """What a model is and can do, from its folder alone: no weights are read."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from seqloom.data.examples import Example
 from seqloom.data.kinds import kind_of
 from seqloom.data.kinds.files import FileKind
-from seqloom.prediction.backends import open_vocabularies
+from seqloom.errors import SeqloomError
+from seqloom.prediction.backends import open_vocabularies, own_corpus
 from seqloom.prediction.samples import samples_of, texts_of
 from seqloom.recipe import Recipe
 from seqloom.recipe.sections import TARGET, AttentionBridge, CrossAttentionBridge, LookingBridge, MultiHead, TransformerDecoder
@@ -92,8 +95,18 @@ def _examples(run: RunFolder) -> list[dict[str, Any]]:
     """Inputs to try, out of the samples of the last validation. Files of the server are not offered; drawn scenes are."""
     if run.recipe.is_language_model:
         return [{"text": text} for text in texts_of(run)][:_EXAMPLES]
-    shown = ((_shown(run.recipe, one.example), one.reference) for one in samples_of(run))
+    samples = [(one.example, one.reference) for one in samples_of(run)] or _built_in(run)
+    shown = ((_shown(run.recipe, example), reference) for example, reference in samples)
     return [{"input": given, "target": target} for given, target in shown if given is not None][:_EXAMPLES]
+
+
+def _built_in(run: RunFolder) -> list[tuple[Example, str]]:
+    """Of a built-in task, examples that training did not show: an exported model has no samples of its validations."""
+    if run.recipe.data.builtin is None:
+        return []
+    with suppress(SeqloomError):
+        return [(one, one.target or "") for one in islice(own_corpus(run).examples("validation"), _EXAMPLES)]
+    return []
 
 
 def _shown(recipe: Recipe, example: Example) -> Any:

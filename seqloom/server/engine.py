@@ -210,7 +210,7 @@ class Engine:
     def _gather(self) -> None:
         """Give others a moment to come along, if it is a job that they could share.
 
-        After a batch, those whom it has answered are about to ask again. Without a pause they would find the next one begun, and
+        After a batch, those whom it has answered are about to ask again. Without a pause they would find the next begun, and
         two halves would take turns for ever, each at nearly the price of the whole.
         """
         until = time.monotonic() + self._pause

@@ -205,8 +205,8 @@ def layout_json(layout: Layout) -> dict[str, Any]:
             return {"kind": "tokens"}
         case Grid(rows, columns):
             return {"kind": "grid", "rows": rows, "columns": columns}
-        case Frames(stride):
-            return {"kind": "frames", "stride": stride}
+        case Frames(stride, seconds):
+            return {"kind": "frames", "stride": stride, **({} if seconds is None else {"seconds": seconds})}
         case Film(rows, columns):
             return {"kind": "film", "rows": rows, "columns": columns}
         case _:
