@@ -21,6 +21,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -269,10 +270,29 @@ def overload(bench: Bench) -> None:
     )
 
 
+def made_up(cases: Any, turn: int, ask: Callable[[Any], None]) -> None:
+    """Fifty cases of a strategy, others at every turn."""
+    from hypothesis import HealthCheck, Phase, given, seed, settings
+
+    phases = [Phase.explicit, Phase.generate]
+    quiet = settings(max_examples=50, deadline=None, database=None, phases=phases, suppress_health_check=list(HealthCheck))
+
+    def one(case: Any) -> None:
+        ask(case)
+
+    seed(turn)(quiet(given(case=cases)(one)))()
+
+
+def _note(statuses: Counter[int], client: httpx.Client, path: str, case: Any) -> None:
+    """Send a case to the first model, and count what comes back."""
+    body = {**case.body} if isinstance(case.body, dict) else {}
+    body.pop("model", None)
+    statuses[client.post(path, json=body).status_code] += 1
+
+
 def schema_driven(bench: Bench) -> None:
     """Requests made up from the service's description."""
     import schemathesis
-    from hypothesis import HealthCheck, Phase, given, seed, settings
 
     statuses: Counter[int] = Counter()
     with running(bench.run, 512) as server, httpx.Client(base_url=server.address, timeout=60) as client:
@@ -282,22 +302,7 @@ def schema_driven(bench: Bench) -> None:
         while sum(statuses.values()) < bench.schema and time.monotonic() < until:
             turn += 1
             for path in paths:
-
-                @seed(turn)
-                @settings(
-                    max_examples=50,
-                    deadline=None,
-                    database=None,
-                    phases=[Phase.explicit, Phase.generate],
-                    suppress_health_check=list(HealthCheck),
-                )
-                @given(case=schema[path]["POST"].as_strategy())
-                def ask(case: Any, path: str = path) -> None:
-                    body = {**case.body} if isinstance(case.body, dict) else {}
-                    body.pop("model", None)
-                    statuses[client.post(path, json=body).status_code] += 1
-
-                ask()
+                made_up(schema[path]["POST"].as_strategy(), turn, partial(_note, statuses, client, path))
     print(f"| {sum(statuses.values()):,} requests made from the schema | statuses {dict(sorted(statuses.items()))} |")
 
 
