@@ -82,7 +82,7 @@ def recipe_for_files(
             "batch_size": batch,
             "learning_rate": 1e-3,
             "schedule": {"kind": "cosine", "warmup": min(200, epochs * updates // 10), "final": 0.05},
-            "validation": {"metric": _metric(target, classes=classes), "patience": 6},
+            "validation": {"metric": _metric(target, table, classes=classes), "patience": 6},
         },
         "search": {
             "kind": "beam",
@@ -120,9 +120,12 @@ def _are_tokenised(texts: Sequence[str]) -> bool:
     return 2 * sum(len(word) == 1 for word in marked) > len(marked)
 
 
-def _metric(target: TextStatistics, *, classes: bool) -> str:
-    """What the weights are chosen by: whether answers are right, or how like captions sentences are."""
-    return "exact_match" if classes else "cider" if target.kind == "bpe" else METRICS[target.kind]
+def _metric(target: TextStatistics, table: Recognised, *, classes: bool) -> str:
+    """What the weights are chosen by: whether answers are right, or how like captions or transcripts sentences are."""
+    if classes or target.kind != "bpe":
+        return "exact_match" if classes else METRICS[target.kind]
+    kinds = [file_kind_of(source) for source in table.sources.values() if isinstance(source, FileSource)]
+    return next((kind.metric for kind in kinds if kind.metric), "cider")
 
 
 def _some_files(kind: FileKind[Any], table: Recognised, name: str) -> list[Media]:

@@ -51,6 +51,15 @@ def captions(folder: Path) -> None:
     little_data.write_lines(folder / "captions.tsv", lines)
 
 
+def speech(folder: Path) -> None:
+    from seqloom.data.builtin.tones import write_melodies
+
+    write_melodies(folder, {"train": 24})
+    (folder / "train.tsv").rename(folder / "clips.tsv")
+    first = sorted((folder / "sounds").iterdir())[0]
+    (folder / "talk.wav").write_bytes(first.read_bytes())
+
+
 def language_model(folder: Path) -> None:
     little_data.write_lines(folder / "book.txt", little_data.story(400))
     little_data.write_lines(folder / "chapter.txt", ["the king sleeps at night .", "a cat xyz the sea ."])
@@ -83,6 +92,7 @@ TUTORIALS = {
     "transliteration": Tutorial(transliteration, ("map.svg",)),
     "translation": Tutorial(translation, ("map.svg",)),
     "captions": Tutorial(captions, ("looked.html", "looked.svg"), {**SHORT, "model.encoder.channels": "[4, 8]"}),
+    "speech": Tutorial(speech, ("heard.html", "heard.svg"), {**SHORT, "model.encoder.size": 8}),
     "language-model": Tutorial(language_model, ("surprise.html", "next.html"), {**SHORT, "model.decoder.embedding": 16}),
     "classes": Tutorial(classes, ("map.svg",)),
     "video": Tutorial(video, ("clip.html",), {**SHORT, **FRAMES}),

@@ -34,6 +34,8 @@ class FileKind(SourceKind[File]):
     """By which a column of their names is recognised."""
     root_option: ClassVar[str] = "--files"
     """What says on a command line where names begin."""
+    metric: ClassVar[str | None] = None
+    """By which sentences about them are judged, if not as captions."""
     extra: ClassVar[tuple[str, str] | None] = None
     """The library that reads them, and the extra that installs it."""
     refusals: ClassVar[Mapping[str, str]] = {}

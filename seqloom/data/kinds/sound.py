@@ -35,6 +35,7 @@ class SoundKind(FileKind[SoundSource]):
     endings = frozenset(
         {".wav", ".flac", ".ogg", ".oga", ".opus", ".mp3", ".m4a", ".aac", ".aif", ".aiff", ".wma", ".sph", ".au"}
     )  # also of kinds that have to be converted first: a model that is given their names would learn letters
+    metric = "wer"
     extra = ("soundfile", "audio")
     refusals: ClassVar[Mapping[str, str]] = {
         "not-a-sound": "files are not sounds of a known kind",
@@ -135,4 +136,5 @@ class SoundKind(FileKind[SoundSource]):
             with suppress(MediaError):
                 rates.append(sound_facts(media).rate)
         telephone = bool(rates) and statistics.median(rates) < 16_000
-        return {"kind": "sound", "rate": 8_000 if telephone else 16_000}, {"kind": "pyramid", "size": width}
+        encoder = {"kind": "pyramid", "convolution": {"channels": [32, 32]}, "size": width, "layers": 2, "dropout": 0.3}
+        return {"kind": "sound", "rate": 8_000 if telephone else 16_000}, encoder

@@ -10,7 +10,7 @@ from seqloom.data.media.files import PLAYED
 
 Split = Literal["train", "validation", "test"]
 
-MELODIES: Mapping[Split, int] = {"train": 4_000, "validation": 300, "test": 1_000}
+MELODIES: Mapping[Split, int] = {"train": 8_000, "validation": 300, "test": 1_000}
 """How many each split has."""
 
 _NUMBERS_OF_A_SEED = 1_000_000
