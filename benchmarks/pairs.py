@@ -12,6 +12,8 @@
     python benchmarks/pairs.py compression --data DATA --runs RUNS          (tags; compression-words: as generation)
     python benchmarks/pairs.py sgd-acts --data DATA --runs RUNS             (and sgd-replies, dailydialog; -alone: no context)
     python benchmarks/pairs.py tanaka-en-ja --data DATA --runs RUNS         (and tanaka-ja-en; -monotonic)
+    python benchmarks/pairs.py sick --data DATA --runs RUNS                 (entailment; sick-summaries, sick-reading-on)
+    python benchmarks/pairs.py babi-1 --data DATA --runs RUNS               (questions about stories; babi: all tasks)
 
 DATA holds the folders multi30k, sigmorphon2020_g2p, dakshina, cmudict and so on. A run that was interrupted goes on, a finished
 one is picked up. With --split validation, nothing of the test part is looked at: so one chooses between recipes (--set).
@@ -42,6 +44,7 @@ from texts import (
     tagged_measures,
     tweetqa,
 )
+from two_sources import BABI, READING_ON, SUMMARIES, babi, sick
 
 from seqloom.cli.recipes import find_recipe
 from seqloom.data.examples import Example
@@ -206,9 +209,13 @@ TASKS: dict[str, Task] = {
     "tanaka-ja-en": tanaka(2),
     "tanaka-en-ja-monotonic": tanaka(1, MONOTONIC),
     "tanaka-ja-en-monotonic": tanaka(2, MONOTONIC),
+    "sick": Task("entailment", sick(), accuracy),
+    "sick-summaries": Task("entailment", sick(*SUMMARIES), accuracy),
+    "sick-reading-on": Task("entailment", sick(*READING_ON), accuracy),
+    **{f"babi-{task}": Task("reasoning", babi(task), accuracy) for task in BABI},
 }
-GROUPS = {"g2p": LANGUAGES, "inflection": INFLECTED}
-"""Data sets of several languages, of which the mean is of interest."""
+GROUPS = {"g2p": LANGUAGES, "inflection": INFLECTED, "babi": tuple(map(str, BABI))}
+"""Data sets of several languages or tasks, of which the mean is of interest."""
 
 
 # --- rows ------------------------------------------------------------------------------------------------------------
@@ -245,7 +252,8 @@ def measured(name: str, runs: Sequence[Path], split: SplitName) -> Found:
     predictor = Predictor.load(*runs)
     examples = list(Corpus(opened.recipe.data, opened.recipe.seed).examples(split))
     outputs = [prediction.text for prediction in predictor.predict(examples)]
-    items = Items([example.sources["source"] for example in examples], [example.target or "" for example in examples], outputs)
+    sources, targets = [next(iter(one.sources.values())) for one in examples], [one.target or "" for one in examples]
+    items = Items(sources, targets, outputs)
     task = TASKS[name]
     surprise = {"perplexity": perplexity(predictor, examples)} if task.perplexity else {}
     return {"count": len(items.outputs), "split": split, **surprise, **task.measure(items)}

@@ -24,11 +24,17 @@ from seqloom.cli.options import (
     print_json,
 )
 from seqloom.errors import UsageError
+from seqloom.symbols import SPECIALS
 from seqloom.system.terminals import for_output
 
 if TYPE_CHECKING:
     from seqloom.data.reading.oracles import Entry
+    from seqloom.results.predictions import Prediction
     from seqloom.views import Exhibit
+
+
+_MOST_CLASSES = 20
+"""So many classes are shown with their probabilities."""
 
 
 def explain(
@@ -197,7 +203,7 @@ def _explain_source(
         written = write_map(exhibits, out)
     predictions = [one.prediction for one in exhibits]
     if len(runs) == 1:
-        body, lines = predictions[0].as_json(), [predictions[0].text]
+        body, lines = predictions[0].as_json(), _said(predictions[0])
     else:
         said = list(zip(runs, predictions, strict=True))
         body = {"predictions": [{"run": run, **one.as_json()} for run, one in said]}
@@ -206,6 +212,18 @@ def _explain_source(
         print_json({**body, "written": str(written)})
     else:
         typer.echo(for_output("\n".join([*lines, str(written)])))
+
+
+def _said(prediction: "Prediction") -> list[str]:
+    """The output; of classes, all that were found, each with a bar for its probability."""
+    if prediction.best.probability is None:
+        return [prediction.text]
+    width = max(len(one.text) for one in prediction.candidates)
+    return [_bar(one.text.ljust(width), one.probability or 0.0) for one in prediction.candidates]
+
+
+def _bar(text: str, chance: float) -> str:
+    return f"{text}  {chance:6.1%}  {'█' * round(30 * chance)}".rstrip()
 
 
 def _exhibit(
@@ -222,11 +240,13 @@ def _exhibit(
     from seqloom.cli.searching import choose_search
     from seqloom.prediction.predictor import Predictor
     from seqloom.recipe import bridge_words
-    from seqloom.recipe.sections import Beam
+    from seqloom.recipe.sections import TARGET, Beam
 
     predictor = Predictor.load(run, maximum_input=maximum_input)
     search = choose_search(predictor.recipe.search, beam={"width": beam})
+    classes = predictor.vocabularies[TARGET]
     nbest = search.width if isinstance(search, Beam) else 1
+    nbest = min(classes.size - len(SPECIALS), _MOST_CLASSES) if classes.whole else nbest
     source = named_sources(list(predictor.recipe.data.sources), text) | ({"features": features} if features else {})
     [prediction] = predictor.predict([source], search=search, nbest=nbest, **wishes)
     return prediction.exhibit(label=f"{run}: {bridge_words(predictor.recipe)}" if labelled else "")

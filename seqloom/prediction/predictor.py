@@ -26,7 +26,7 @@ from seqloom.prediction.ensembles import agree_on_copying, require_agreement, re
 from seqloom.prediction.inputs import Advance, Input, Reader, ReadExample
 from seqloom.prediction.tasks import Task, Watch, batches_of, next_chunk, require_nbest
 from seqloom.recipe import Recipe
-from seqloom.recipe.sections import TARGET, Beam, Search
+from seqloom.recipe.sections import TARGET, AttentionBridge, Beam, Search
 from seqloom.results.predictions import Alignment, Candidate, FloatArray, ScoredTarget
 from seqloom.runs.seeds import runs_at
 from seqloom.search.classification import ClassHypothesis, ranking_classes
@@ -307,8 +307,11 @@ class Predictor:
 
     def _candidate(self, hypothesis: Hypothesis, read: ReadExample) -> Candidate:
         vocabulary = self.vocabularies[TARGET]
+        bridge = self.recipe.model.bridge
+        looks = bridge.looks if isinstance(bridge, AttentionBridge) else 1
         alignment = {
-            name: self.reader.alignment(name, read, weights.astype(np.float32)) for name, weights in hypothesis.weights.items()
+            name: replace(self.reader.alignment(name, read, weights.astype(np.float32)), looks=looks)
+            for name, weights in hypothesis.weights.items()
         }
         return Candidate(
             text=vocabulary.decode(hypothesis.tokens, read.copies),

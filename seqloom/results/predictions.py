@@ -21,6 +21,7 @@ class Alignment:
     spans: per source symbol, its start and end in the original text; equal numbers for marks and features.
     layout: how the S positions lie.
     unknown: which of the symbols, counted from 0, are not in the vocabulary. They are shown as they stand in the text.
+    looks: how often a step looked; the heads of one look come after those of another.
     """
 
     weights: FloatArray
@@ -28,6 +29,11 @@ class Alignment:
     spans: tuple[tuple[int, int], ...]
     layout: Layout = field(default_factory=Tokens)
     unknown: tuple[int, ...] = ()
+    looks: int = 1
+
+    def by_look(self) -> "list[Alignment]":
+        """Each look by itself, the first one first."""
+        return [replace(self, weights=part, looks=1) for part in np.split(self.weights, self.looks)]
 
     def __repr__(self) -> str:
         heads, steps, places = self.weights.shape
@@ -51,7 +57,8 @@ class Alignment:
         """The alignment as JSON-ready data: the weights averaged over heads, and how positions lie that are no symbols."""
         weights = np.round(self.mean.astype(np.float64), 5).tolist()
         unknown = {"unknown": list(self.unknown)} if self.unknown else {}
-        return {**_layout_data(self.layout), "symbols": list(self.symbols), **unknown, "weights": weights}
+        looks = {"looks": [one.as_json()["weights"] for one in self.by_look()]} if self.looks > 1 else {}
+        return {**_layout_data(self.layout), "symbols": list(self.symbols), **unknown, "weights": weights, **looks}
 
 
 def _layout_data(layout: Layout) -> dict[str, Any]:

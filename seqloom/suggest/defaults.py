@@ -6,13 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from seqloom.data.reading.formats import read_examples, read_text
+from seqloom.data.reading.formats import paths_of, read_examples, read_text
 from seqloom.errors import DataError
 from seqloom.recipe import Recipe, parse_recipe, recipe_from, to_yaml
 from seqloom.recipe.sections import TARGET, Aligned, Files, TextEncoder, Vocabulary
 from seqloom.recipe.sections.columns import is_lone
 from seqloom.recipe.shipped import shipped_recipe
 from seqloom.suggest.recognition import Recognised, recognise, spread_over
+from seqloom.suggest.two_texts import body_for_two_texts
 
 _ENOUGH = 20_000
 """Fewer pairs are small data, for which the models of recipes are made narrower, ..."""
@@ -88,11 +89,13 @@ def recipe_for(
     """
     table = table or recognise(train)
     require_some(table, train)
+    share = held_out_share(table.count)
+    if not isinstance(train, Aligned) and (found := body_for_two_texts(table, paths_of(train), share)) is not None:
+        return finished(found, validation, test, overrides)
     sources = {name: statistics_of(table.texts(name)) for name in table.sources}
     target = statistics_of(table.texts(TARGET))
     first = next(iter(sources.values()))
     base = shipped_recipe(_application(table, first, target) or BASES[first.kind if table.classes else target.kind])
-    share = held_out_share(table.count)
     data = {
         "train": train if isinstance(train, Aligned) else list([train] if isinstance(train, str) else train),
         "format": table.format,

@@ -16,8 +16,8 @@ from seqloom.data.reading.lines import Line, read_lines
 from seqloom.data.reading.tables import Row, read_table
 from seqloom.recipe.sections import Form
 
-NAMES = ("story", "question", "answer")
-"""What the three columns hold that stories are read as."""
+STORY_SOURCES = ("story", "question")
+"""What the first two of the three columns hold that stories are read as; the third has the answers."""
 
 _NUMBERED = re.compile(r"([0-9]{1,6}) +(\S.*)")
 _LOOK = 200

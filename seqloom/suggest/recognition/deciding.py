@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 from seqloom.data.examples import Origin, Report, ignore
@@ -10,12 +11,14 @@ from seqloom.data.kinds import file_kind_of
 from seqloom.data.kinds.files import FileKind
 from seqloom.data.kinds.text import ONE_TEXT
 from seqloom.data.media.files import MediaError
-from seqloom.data.reading.formats import Format, paths_of
+from seqloom.data.reading.formats import Format, ending_format, paths_of
 from seqloom.data.reading.headings import role_of
+from seqloom.data.reading.stories import STORY_SOURCES, are_stories
 from seqloom.errors import DataError, MissingExtraError, UsageError
 from seqloom.recipe.sections import SOURCE, TARGET, Aligned, Columns, Files, FileSource, Source, TextSource, form_of
 from seqloom.recipe.sections.columns import PARTS
 from seqloom.suggest.recognition.columns import Column, are_classes, look_at_column
+from seqloom.suggest.recognition.entailment import by_entailment
 from seqloom.suggest.recognition.headers import header_of
 from seqloom.suggest.recognition.naming import ColumnChoice, by_names, source_names
 from seqloom.suggest.recognition.rows import TableSample, sample
@@ -85,6 +88,10 @@ def recognise(
     where nobody could tell.
     """
     told = dict(parts or {})
+    if format == "auto" and not told and not isinstance(files, Aligned) and _hold_stories(files):
+        format = "stories"
+    if format == "stories" and not told:
+        told = dict(zip((*STORY_SOURCES, TARGET), (1, 2, 3), strict=True))
     sampled = sample(files, report, format)
     if sampled is None:
         return Recognised(ONE_TEXT, Columns(**{name: told[name] for name in _PARTS & told.keys()}), format=format)
@@ -109,6 +116,12 @@ def recognise(
         )
     _require_files(found, table)
     return found
+
+
+def _hold_stories(files: str | tuple[str, ...]) -> bool:
+    """Whether tables are stories with questions about them."""
+    names = paths_of(files)
+    return all(ending_format(name) == "tsv" and Path(name).is_file() and are_stories(name) for name in names)
 
 
 def _look(sampled: TableSample, header: Sequence[str] | None) -> list[Column]:
@@ -155,7 +168,8 @@ def _find(column: int | str, columns: Sequence[Column]) -> Column:
 
 def _as_seen(columns: Sequence[Column], table: str, *, named: bool) -> ColumnChoice:
     """The columns that a header names, or that what they hold tells."""
-    if (choice := by_tags(columns)) is not None or (named and (choice := by_names(columns)) is not None):
+    choice = by_tags(columns) or by_entailment(columns) or (by_names(columns) if named else None)
+    if choice is not None:
         return choice
     content = [column for column in columns if column.is_content]
     ids = sum(column.holds == "ids" for column in columns)

@@ -74,7 +74,7 @@ export class HeatMap {
     if (this.texts.length > 1) this.drawChoice(controls, "attention over", "source", this.texts.map((index) => [sources[index], index]));
     if (heads > 1) {
       const numbers = Array.from({ length: heads }, (_, index) => [String(index + 1), index]);
-      this.drawChoice(controls, "head", "head", [["mean", -1], ...numbers]);
+      this.drawChoice(controls, this.data.looks === heads ? "look" : "head", "head", [["mean", -1], ...numbers]);
     }
     if (focused) [...controls.querySelectorAll("button")].find((one) => one.dataset.key === focused)?.focus();
   }

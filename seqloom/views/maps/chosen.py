@@ -1,6 +1,7 @@
 """What of a candidate is drawn: which of its sources, which head, how probable its symbols were."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
@@ -16,6 +17,20 @@ def chosen_sources(candidate: Candidate, source: str | None) -> list[str | None]
         known = ", ".join(sorted(candidate.alignment)) or "none: the model has no attention"
         raise UsageError(f"There is no attention over a source named '{source}'. Sources with attention: {known}.")
     return [source]
+
+
+def by_look(candidate: Candidate) -> Candidate:
+    """The same with each look at a source as a map of its own, named by its number."""
+    parted = {name: one.by_look() for name, one in candidate.alignment.items()}
+    return replace(
+        candidate,
+        alignment={
+            f"{name}, look {number}" if len(looks) > 1 else name: look
+            for number in range(1, max((len(looks) for looks in parted.values()), default=0) + 1)
+            for name, looks in parted.items()
+            for look in looks[number - 1 : number]
+        },
+    )
 
 
 def chosen_weights(alignment: Alignment, head: int | None) -> FloatArray:

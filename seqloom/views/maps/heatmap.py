@@ -126,10 +126,20 @@ def _candidates(prediction: Prediction) -> str:
         return f'<p class="scores">{_scores(prediction.best)}</p>'
     rows = "".join(
         f'<li><button type="button" class="candidate" aria-pressed="{str(index == 0).lower()}">'
-        f"<b>{index + 1}</b>{foreign(one.text or EMPTY, 'text')}<span class='num'>{_scores(one)}</span></button></li>"
+        f"<b>{index + 1}</b>{foreign(one.text or EMPTY, 'text')}{_chance(one)}"
+        f"<span class='num'>{_scores(one)}</span></button></li>"
         for index, one in enumerate(prediction.candidates)
     )
     return f'<ol class="candidates" aria-label="Outputs, best first">{rows}</ol>'
+
+
+def _chance(candidate: Candidate) -> str:
+    """A bar for the probability of a class."""
+    if candidate.probability is None:
+        return ""
+    return (
+        f'<span class="chance"><i style="width:{candidate.probability:.1%}"></i></span><span>{candidate.probability:.1%}</span>'
+    )
 
 
 def _scores(candidate: Candidate) -> str:
@@ -152,6 +162,7 @@ def _data(exhibit: Exhibit) -> dict[str, Any]:
         **lighting,
         **({"reels": [reel_data(one) for one in reels]} if (reels := plan_reels(exhibit)) else {}),
         "sources": [clean(name) for name in names],
+        "looks": max((one.looks for candidate in candidates for one in candidate.alignment.values()), default=1),
         "candidates": [_candidate_data(one, exhibit, names) for one in candidates],
     }
 

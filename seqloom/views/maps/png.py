@@ -9,7 +9,7 @@ from seqloom.results.predictions import Candidate, FloatArray
 from seqloom.views.drawing.canvas import Canvas, points
 from seqloom.views.drawing.pixels import Pixels
 from seqloom.views.drawing.theme import LEVELS, LIGHT, NAMED, SPOT, VEIL
-from seqloom.views.maps.chosen import chosen_sources, chosen_weights, probability
+from seqloom.views.maps.chosen import by_look, chosen_sources, chosen_weights, probability
 from seqloom.views.maps.exhibits import Exhibit, Picture
 from seqloom.views.maps.layout import CAPTION, COVERAGE, GAP, arrange, column_labels, row_labels
 from seqloom.views.maps.overlays import blocks, composed, is_pictured, light, smooth
@@ -64,6 +64,7 @@ class _Panel(Protocol):
 def _panels(
     candidate: Candidate, pictures: Mapping[str, Picture], source: str | None = None, head: int | None = None
 ) -> Iterator[_Panel]:
+    candidate = by_look(candidate) if source is None and head is None else candidate
     for name in chosen_sources(candidate, source):
         if name is None or not is_pictured(candidate.alignment[name]):
             yield _HeatMap(candidate, name, head)

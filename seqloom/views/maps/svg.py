@@ -8,7 +8,7 @@ import numpy as np
 from seqloom.results.predictions import Alignment, Candidate, FloatArray
 from seqloom.views.drawing.shapes import document, label_text, rectangle, text_line
 from seqloom.views.drawing.theme import LEVELS, level
-from seqloom.views.maps.chosen import chosen_sources, chosen_weights, probability
+from seqloom.views.maps.chosen import by_look, chosen_sources, chosen_weights, probability
 from seqloom.views.maps.exhibits import Exhibit, Picture
 from seqloom.views.maps.layout import CAPTION, COVERAGE, GAP, MapLayout, arrange, column_labels, row_labels
 from seqloom.views.maps.overlays import is_pictured
@@ -98,6 +98,7 @@ def _panels(
     number: int = 0,
 ) -> Iterator[_Panel]:
     """One panel per source. number: of the prediction among those of the drawing."""
+    candidate = by_look(candidate) if source is None and head is None else candidate
     for index, name in enumerate(chosen_sources(candidate, source)):
         if name is None or not is_pictured(candidate.alignment[name]):
             yield _heat_map(candidate, name, head, tooltips=True)
