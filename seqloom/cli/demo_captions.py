@@ -39,6 +39,7 @@ def show_captions(predictor: "Predictor", folder: Path) -> Showing:
         next_commands=(
             "predict {run} scene:12 scene:13",
             "explain {run} scene:19 --out scene.html",
+            "serve {run}",
             "evaluate {run}",
             "train --pairs YOUR.tsv --images YOUR_IMAGES --out runs/yours",
         ),

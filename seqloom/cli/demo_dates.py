@@ -30,6 +30,7 @@ def show_dates(predictor: "Predictor", folder: Path) -> Showing:
         next_commands=(
             'predict {run} "le 3 mai 1979"',
             'explain {run} "2009年12月31日" --feature ja --out map.html',
+            "serve {run}",
             "evaluate {run}",
             "train --pairs YOUR.tsv --out runs/yours",
         ),

@@ -20,6 +20,15 @@ export function textsOf(input, model) {
   return input ?? {};
 }
 
+// An input as another model takes it: features only where it has learnt some.
+export function fitting(input, model) {
+  if (!input?.features || readsFeatures(model)) return input;
+  const { features: _, ...sources } = input;
+  return model.sources.length === 1 && !isFile(model.sources[0]) ? sources[model.sources[0].name] : sources;
+}
+
+const readsFeatures = (model) => model.examples.some((one) => one.input?.features?.length);
+
 const base64 = (blob) => new Promise((resolve, reject) => {
   const reader = new FileReader();
   reader.onload = () => resolve(reader.result.slice(reader.result.indexOf(",") + 1));
@@ -55,7 +64,7 @@ export class Inputs {
       if (isFile(source)) this.drawPlace(source);
       else this.drawText(source);
     }
-    const tagged = this.features.length || model.examples.some((one) => one.input?.features?.length);
+    const tagged = this.features.length || readsFeatures(model);
     if (tagged) {
       const line = field(this.form, "features", { type: "text", value: this.features.join(" "), placeholder: "none", spellcheck: false }, (text) => {
         this.features = text.split(/\s+/).filter(Boolean);

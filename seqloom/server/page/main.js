@@ -6,7 +6,7 @@ import { CodePanel } from "./coding.js";
 import { drawDifference } from "./differing.js";
 import { rounded } from "./drawing.js";
 import { button, clipped, copy, field } from "./growing.js";
-import { Inputs, spoken, textsOf } from "./inputs.js";
+import { Inputs, fitting, spoken, textsOf } from "./inputs.js";
 import { Lesson, LESSON_MODELS } from "./lessons.js";
 import { NeighboursPanel } from "./neighbours.js";
 import { ReasonsPanel } from "./reasons.js";
@@ -149,7 +149,7 @@ class Studio {
     const before = this.model, input = this.state.input;
     this.state = { ...this.state, model: name, prefix: undefined, oracle: undefined };
     if (JSON.stringify(before.sources) !== JSON.stringify(this.model.sources)) Object.assign(this.state, { input: undefined, beside: undefined, reference: undefined });
-    else this.state.input = input;
+    else this.state.input = fitting(input, this.model);
     if (this.state.beside === name) this.state.beside = undefined;
     for (const key of ["beam", "nbest", "length_power"]) this.state[key] = undefined;
     this.show();
@@ -299,7 +299,7 @@ class Studio {
   async askBeside({ input, beam, nbest, length_power }, signal) {
     const model = this.find(this.state.beside);
     if (!model || model.name === this.model.name) return null;
-    const { input: given, ...rest } = this.body({ model: model.name, input, beam, nbest, length_power });
+    const { input: given, ...rest } = this.body({ model: model.name, input: fitting(input, model), beam, nbest, length_power });
     const [prediction] = (await post("/v1/predict", { ...rest, inputs: [given], attention: true, drawing: true }, signal)).predictions;
     return { model, prediction };
   }

@@ -384,7 +384,7 @@ export class HeatMap {
 
   shadeSource(shadeable) {
     const index = this.data.sources.indexOf(shadeable.dataset.name);
-    const segments = index < 0 || this.row < 0 ? [] : this.candidate.maps[index].segments;
+    const segments = index < 0 || (this.row < 0 && this.column < 0) ? [] : this.candidate.maps[index].segments;
     const weight = this.rowWeights(index);
     const total = (symbols) => symbols.reduce((sum, one) => sum + weight(one), 0);
     const here = (symbols) => index === this.choice.source && symbols.includes(this.column);
