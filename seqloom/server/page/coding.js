@@ -3,6 +3,8 @@ import { make } from "/assets/elements.js";
 import { button, copy, save } from "./growing.js";
 import { file } from "./service.js";
 
+const TREE_WIDTH = 3;
+
 // As a POSIX shell reads it as one word.
 export const quoted = (text) => (/^[\w./:=-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
 const python = (value) => JSON.stringify(value, null, 4).replace(/\btrue\b/g, "True").replace(/\bfalse\b/g, "False").replace(/\bnull\b/g, "None");
@@ -19,7 +21,7 @@ function sourceWord(input) {
 export function commandLine(model, request, figure, form, beginning = "") {
   const words = ["seqloom", "explain", quoted(model.folder), sourceWord(request.input)];
   for (const one of request.input?.features ?? []) words.push("--feature", quoted(one));
-  if (figure === "tree") words.push("--tree", "--beam", request.tree_width ?? 3);
+  if (figure === "tree") words.push("--tree", "--beam", TREE_WIDTH);
   else if (request.beam) words.push("--beam", request.beam);
   if (figure === "steps") words.push("--steps");
   if (beginning) words.push("--prefix", quoted(beginning));
@@ -92,10 +94,12 @@ export class CodePanel {
     codeBlock(this.root, "Python, with seqloom", ownPython(model, request));
   }
 
-  async download(pressed, request, form) {
+  async download(pressed, { input, nbest, ...rest }, form) {
     pressed.disabled = true;
+    // As the command has it: a tree of its own width, and of maps all outputs of the beam.
+    const asked = this.figure === "tree" ? { ...rest, beam: TREE_WIDTH } : this.figure === "map" ? { ...rest, nbest } : rest;
     try {
-      save(await file("/v1/figure", { ...request, figure: this.figure, form }), `${this.figure}.${form}`);
+      save(await file("/v1/figure", { ...asked, inputs: [input], figure: this.figure, form }), `${this.figure}.${form}`);
     } catch (problem) {
       this.told(problem);
     }
