@@ -14,34 +14,39 @@ import time
 from typing import Any
 
 from attacks.pages import browser
-from playwright.sync_api import Page, Response, sync_playwright
+from playwright.sync_api import Browser, Page, Response, sync_playwright
 
 
 def measure(address: str, text: str, times: int) -> dict[str, Any]:
     """Medians over some visits; the first, which loads the model, does not count."""
-    opening, typing, sizes = [], [], []
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=browser(), args=["--no-sandbox", "--disable-gpu"])
-        for _ in range(times + 1):
-            context = chromium.new_context()
-            page = context.new_page()
-            loaded: list[Response] = []
-            page.on("response", loaded.append)
-            begun = time.perf_counter()
-            page.goto(address)
-            page.wait_for_selector("html[data-ready]")
-            opening.append(1000 * (time.perf_counter() - begun))
-            sizes.append(sum(map(_size, loaded)))
-            typing.append(_typing(page, text))
-            context.close()
+        _, *visits = [_visit(chromium, address, text) for _ in range(times + 1)]
         chromium.close()
+    opening, typing, sizes = zip(*visits, strict=True)
     return {
         "bytes": max(sizes),
-        "opening_ms": round(statistics.median(opening[1:]), 1),
-        "typing_ms": round(statistics.median(typing[1:]), 1),
-        "least_typing_ms": round(min(typing[1:]), 1),
+        "opening_ms": round(statistics.median(opening), 1),
+        "typing_ms": round(statistics.median(typing), 1),
+        "least_typing_ms": round(min(typing), 1),
         "times": times,
     }
+
+
+def _visit(chromium: Browser, address: str, text: str) -> tuple[float, float, int]:
+    """Milliseconds of opening and of typing, and the bytes of the page."""
+    context = chromium.new_context()
+    page = context.new_page()
+    loaded: list[Response] = []
+    page.on("response", lambda answer: loaded.append(answer))
+    begun = time.perf_counter()
+    page.goto(address)
+    page.wait_for_selector("html[data-ready]")
+    opened = 1000 * (time.perf_counter() - begun)
+    size = sum(map(_size, loaded))
+    typed = _typing(page, text)
+    context.close()
+    return opened, typed, size
 
 
 def _size(answer: Response) -> int:

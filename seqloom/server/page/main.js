@@ -17,7 +17,7 @@ import { SupposePanel } from "./supposing.js";
 import { Tries } from "./tries.js";
 import { WritingPanel } from "./writing.js";
 
-const PAUSE = 120;
+const PAUSE = 60;
 const TABS = [["answer", "attention", null], ["search", "search tree", "tree"], ["suppose", "what if", null], ["reasons", "why", "step"], ["neighbours", "neighbours", "neighbours"], ["difference", "difference", null], ["code", "use from code", null]];
 
 const at = (id) => document.getElementById(id);
