@@ -8,7 +8,7 @@ import pytest
 from seqloom.results.layouts import Frames
 from seqloom.results.predictions import Alignment, Candidate, Prediction
 from seqloom.views import Exhibit, Picture, write_map
-from seqloom.views.maps.listening import LARGEST_SOUND, heard_source, listening_sketch
+from seqloom.views.maps.listening import LARGEST_SOUND, heard_source, listening_drawing, listening_sketch
 
 
 @pytest.fixture
@@ -48,3 +48,10 @@ def test_pictures_and_rows_share_one_scale(exhibit: Exhibit, tmp_path: Path) -> 
 def test_without_a_picture_it_is_a_heat_map(exhibit: Exhibit, tmp_path: Path) -> None:
     assert heard_source(Exhibit(exhibit.prediction)) is None
     assert "<audio" not in write_map(exhibit.prediction, tmp_path / "map.html").read_text(encoding="utf-8")
+
+
+def test_a_page_of_a_server_gets_it_as_data(exhibit: Exhibit) -> None:
+    drawn = listening_drawing(exhibit)
+    assert drawn is not None
+    assert [one[0] for one in drawn[2]].count("image") == 1
+    assert listening_drawing(Exhibit(exhibit.prediction)) is None

@@ -27,6 +27,7 @@ from seqloom.symbols import SPECIALS
 from seqloom.views.charts.tree import tree_drawing
 from seqloom.views.drawing.pixels import data_uri, rgb_png, shrunk
 from seqloom.views.maps.heatmap import drawing as map_drawing
+from seqloom.views.maps.listening import listening_drawing
 
 _PICTURE = 512
 """Longer sides of a picture are shrunk to this: it is to be looked at."""
@@ -162,8 +163,13 @@ def prediction_json(found: FoundPrediction, *, attention: bool, drawing: bool = 
 
 def _drawings(found: FoundPrediction) -> dict[str, Any]:
     """What `explain` draws, as data."""
-    drawn = {"drawing": map_drawing(found.prediction.exhibit())}
-    return drawn if found.tree is None else {**drawn, "tree_drawing": tree_drawing(found.tree)}
+    exhibit = found.prediction.exhibit()
+    drawn = {
+        "drawing": map_drawing(exhibit),
+        "listening_drawing": listening_drawing(exhibit),
+        "tree_drawing": None if found.tree is None else tree_drawing(found.tree),
+    }
+    return {name: one for name, one in drawn.items() if one is not None}
 
 
 def candidate_json(candidate: Candidate, renderers: Mapping[str, Renderer], *, attention: bool) -> dict[str, Any]:

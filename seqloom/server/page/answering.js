@@ -28,7 +28,8 @@ export class AnswerPanel {
     });
     const map = new HeatMap(root, drawing.data);
     root.heatMap = map;
-    if (map.texts.length && drawing.data.sources.length) map.ribbons = new Ribbons(map);
+    if (map.texts.some((index) => map.candidate.maps[index].segments.length)) map.ribbons = new Ribbons(map);
+    if (one.prediction.listening_drawing) grow(make(root, "div", { class: "wide" }), one.prediction.listening_drawing);
     return map;
   }
 

@@ -7,9 +7,12 @@ const NAMES = new Set([
 ]);
 const REFUSED = /^(on|href$|src|xlink|action|formaction)/i;
 
+// A picture that a drawing holds itself.
+const isPicture = (name, key, value) => name === "image" && key === "href" && value.startsWith("data:image/png;base64,");
+
 export function grow(parent, [name, attributes, inside]) {
   if (!NAMES.has(name)) throw new Error(`No element ${name} is expected here.`);
-  const wanted = Object.entries(attributes).filter(([key]) => !REFUSED.test(key));
+  const wanted = Object.entries(attributes).filter(([key, value]) => !REFUSED.test(key) || isPicture(name, key, value));
   const element = make(parent, name, Object.fromEntries(wanted));
   for (const one of inside) {
     if (typeof one === "string") element.append(one);

@@ -50,7 +50,8 @@ export class Ribbons {
     this.svg.replaceChildren();
     this.drawn = [];
     const { source } = this, map = this.map.map;
-    if (!source || !map.columns.length) return;
+    // Without places in a text, as those of a sound, there is nothing to join.
+    if (!source || !map.segments.length) return;
     const { rows, output } = this.map.candidate, weights = this.map.weights[this.index], width = map.columns.length;
     const above = this.places(source, map.segments, map.columns), below = this.places(this.map.output, output, rows);
     const frame = this.texts.getBoundingClientRect();

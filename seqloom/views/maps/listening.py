@@ -7,6 +7,7 @@ import numpy as np
 
 from seqloom.results.layouts import Frames
 from seqloom.results.predictions import Alignment
+from seqloom.views.drawing.elements import Element, as_elements
 from seqloom.views.drawing.page import foreign, headline, page, text, wide
 from seqloom.views.drawing.sketch import Group, Photo, Rectangle, Shape, Sketch, Stroke, Symbol, TextLine
 from seqloom.views.drawing.theme import level
@@ -45,6 +46,15 @@ def listening_sketch(exhibit: Exhibit, title: str) -> Sketch:
         y = bottom + _TICKS + _ROW * index
         shapes.append(Group([Symbol(left - 8, y + 14, one, 13, "end"), *_row(weights, alignment, left, scale, y)], index=index))
     return Sketch(_WIDTH, bottom + _TICKS + _ROW * len(labels) + 30, [*shapes, _note(bottom, len(labels), left)])
+
+
+def listening_drawing(exhibit: Exhibit) -> Element | None:
+    """The sketch as data, for a page whose script makes its elements; None if nothing is listened to."""
+    if heard_source(exhibit) is None:
+        return None
+    return as_elements(
+        listening_sketch(exhibit, "").inline(f"Where the model listened while it wrote {exhibit.prediction.text}")
+    )
 
 
 def _seconds(alignment: Alignment) -> float:
