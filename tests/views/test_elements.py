@@ -38,6 +38,10 @@ def test_a_map_as_data_leaves_the_drawing_to_the_script() -> None:
     json.dumps(found, allow_nan=False)
 
 
+def test_what_has_no_attention_says_so_as_data() -> None:
+    assert "This model has no attention" in texts(drawing(samples.without_attention())["markup"])
+
+
 def test_a_look_at_a_picture_is_data_too() -> None:
     found = drawing(pictures.answer())
     assert found["data"]["lighting"]

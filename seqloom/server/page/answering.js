@@ -1,6 +1,6 @@
 // An answer: the maps that `explain` draws, with ribbons, of one model or of two beside each other.
 import { make } from "/assets/elements.js";
-import { HeatMap } from "/assets/map.js";
+import { enliven } from "/assets/living.js";
 import { shifted } from "./drawing.js";
 import { button, grow, number, visible } from "./growing.js";
 import { Ribbons } from "./ribbons.js";
@@ -26,8 +26,7 @@ export class AnswerPanel {
       const { confidence, probability } = candidates[index];
       make(place, "span", { class: "confidence", title: "geometric mean of the symbols' probabilities" }, probability === undefined ? `confidence ${confidence.toFixed(3)}` : `probability ${probability.toFixed(3)}`);
     });
-    const map = new HeatMap(root, drawing.data);
-    root.heatMap = map;
+    const map = enliven(root, drawing.data);
     if (map.texts.some((index) => map.candidate.maps[index].segments.length)) map.ribbons = new Ribbons(map);
     if (one.prediction.listening_drawing) grow(make(root, "div", { class: "wide" }), one.prediction.listening_drawing);
     return map;

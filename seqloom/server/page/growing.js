@@ -2,13 +2,13 @@
 import { make } from "/assets/elements.js";
 
 const NAMES = new Set([
-  "section", "div", "p", "span", "b", "i", "u", "bdi", "small", "h2", "dl", "dt", "dd", "ol", "li", "button",
+  "section", "div", "p", "span", "b", "i", "u", "bdi", "small", "h2", "dl", "dt", "dd", "ol", "li", "button", "img",
   "svg", "g", "rect", "text", "polyline", "polygon", "circle", "line", "path", "title", "image",
 ]);
 const REFUSED = /^(on|href$|src|xlink|action|formaction)/i;
 
 // A picture that a drawing holds itself.
-const isPicture = (name, key, value) => name === "image" && key === "href" && value.startsWith("data:image/png;base64,");
+const isPicture = (name, key, value) => ((name === "image" && key === "href") || (name === "img" && key === "src")) && value.startsWith("data:image/png;base64,");
 
 export function grow(parent, [name, attributes, inside]) {
   if (!NAMES.has(name)) throw new Error(`No element ${name} is expected here.`);

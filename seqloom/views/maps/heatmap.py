@@ -27,7 +27,7 @@ from seqloom.views.text.labels import Label, clean
 from seqloom.views.text.segments import output_spans, segments
 
 STYLES = ("map.css", "look.css", "reel.css")
-SCRIPTS = ("elements.js", "look.js", "map.js", "reel.js", "maps.js")
+SCRIPTS = ("elements.js", "look.js", "map.js", "reel.js", "living.js", "maps.js")
 EMPTY = "\u2205"
 
 SCALE = 10_000
@@ -82,7 +82,7 @@ def _section(exhibit: Exhibit, *, compact: bool, scripted: bool) -> str:
     strips = [plan_strip(best, name, exhibit.pictures.get(name)) for name in pictured(best)]
     return (
         f'<section class="seqloom-map">{heading}{_texts(prediction)}{_candidates(prediction)}'
-        f"{'' if attention else f'<p class=note>{NO_ATTENTION}</p>'}"
+        f"{'' if attention else foreign(NO_ATTENTION, 'note', 'p')}"
         f'<div class="controls"></div>{"".join(map(reel_markup, plan_reels(exhibit)))}'
         f"{''.join(look(one, compact=compact, scripted=scripted) for one in strips)}"
         f"{_plot(best, scripted=scripted)}{'' if scripted else embedded(_data(exhibit))}</section>"

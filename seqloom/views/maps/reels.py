@@ -188,7 +188,7 @@ def reel_markup(reel: Reel) -> str:
 def _row(word: Label, frames: Pixels, certainty: str, spoken: str) -> str:
     kind = "word mark" if word.mark else "word"
     return (
-        f'<li><bdi class="{kind}">{text(word.text)}</bdi><img alt="{text(spoken)}" src="{data_uri(rgb_png(frames))}">'
+        f'<li><bdi class="{kind}">{text(word.text)}</bdi><img alt="{text(spoken)}" src="{data_uri(rgb_png(frames))}"/>'
         f'<span class="num">{certainty}</span></li>'
     )
 
