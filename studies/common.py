@@ -68,8 +68,8 @@ class Options:
     finished: bool = False
 
 
-def options(description: str | None) -> Options:
-    """Read the command line of a study."""
+def options(description: str | None, *, needs_data: bool = True) -> Options:
+    """Read the command line of a study. needs_data: it reads data sets; else it makes its data."""
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, help="the folder that holds the data sets, each in a folder of its own")
     parser.add_argument("--runs", type=Path, help="where run folders are kept; finished ones are picked up")
@@ -77,8 +77,9 @@ def options(description: str | None) -> Options:
     parser.add_argument("--show", action="store_true", help="only draw what studies/results holds")
     parser.add_argument("--finished", action="store_true", help="train nothing; studies of many runs show those that are there")
     wanted = parser.parse_args()
-    if not wanted.show and (wanted.data is None or wanted.runs is None):
-        parser.error("give --data and --runs to train and measure, or --show to draw what was measured")
+    if not wanted.show and (wanted.runs is None or (needs_data and wanted.data is None)):
+        needed = "--data and --runs" if needs_data else "--runs"
+        parser.error(f"give {needed} to train and measure, or --show to draw what was measured")
     return Options(wanted.data or Path(), wanted.runs or Path(), wanted.threads, wanted.show, wanted.finished)
 
 

@@ -57,6 +57,54 @@ def inflections() -> list[str]:
     return [f"{stem}{kind}\t{form}\t{stem}{ending}" for stem in stems for kind in VERBS for form, ending in VERBS[kind].items()]
 
 
+def tagged_forms() -> list[str]:
+    """A verb, the tags of a form, and the form."""
+    rows = [line.split("\t") for line in inflections()]
+    return [f"{verb}\tind;prs;{form.replace(' ', ';')}\t{written}" for verb, form, written in rows]
+
+
+_PEOPLE = ("Ann", "Bob", "Cem", "Dora", "Emil", "Fay", "Gus", "Hana", "Ivo", "Jill", "Kai", "Lea")
+_RANGES = ("by a mile", "by a nose", "by three points", "in the end", "with ease", "after a long fight")
+
+
+def questions(count: int, seed: int = 5) -> list[str]:
+    """A sentence on a game, a question about it, and the answer."""
+    draw = random.Random(seed)
+    lines = []
+    for _ in range(count):
+        (winner, loser), how = draw.sample(_PEOPLE, 2), draw.choice(_RANGES)
+        question, answer = draw.choice((("who won ?", winner), ("who lost ?", loser), ("how did it end ?", how)))
+        lines.append(f"{winner} beat {loser} {how} today .\t{question}\t{answer.lower()}")
+    return lines
+
+
+def articles(count: int, seed: int = 6) -> list[str]:
+    """A report of some sentences, and what it is about."""
+    draw = random.Random(seed)
+    reports = []
+    for number in range(count):
+        first, second = draw.sample(_PEOPLE, 2)
+        place = f"{draw.choice(('harbour', 'station', 'garden', 'castle', 'market'))} {number}"
+        told = " ".join(
+            f"{one} was seen near the {place} with {two} and said {draw.randint(2, 99999)} words ."
+            for one, two in (draw.sample(_PEOPLE, 2) for _ in range(4))
+        )
+        reports.append(f"{first} met {second} at the {place} last night . {told}\t{first} meets {second} at the {place}")
+    return reports
+
+
+def turns(count: int, seed: int = 7) -> list[str]:
+    """The turn before, what is said, and the reply."""
+    draw = random.Random(seed)
+    things = [
+        f"{size} {thing}" for size in ("small", "old", "red", "loud", "warm") for thing in ("tea", "rain", "music", "cats")
+    ]
+    openings = [("", "hello .", "hello , how are you ?"), ("hello , how are you ?", "fine , and you ?", "fine , too .")]
+    asked = [(f"i like {one} .", f"do you like {one} , too ?", f"yes , i like {one} .") for one in things]
+    told = [("", f"i have {one} .", f"good , i like {one} .") for one in things]
+    return ["\t".join(draw.choice([*openings, *asked, *told])) for _ in range(count)]
+
+
 def labelled(count: int, seed: int = 3) -> list[str]:
     """Words made of the letters that two languages like, and which of them it is."""
     draw = random.Random(seed)

@@ -144,13 +144,17 @@ def is_there(place: str) -> bool:
 
 
 def named_sources(names: Sequence[str], text: str) -> dict[str, Any]:
-    """The one source as it was typed, or several, typed as a JSON object, by their names."""
-    if len(names) == 1:
-        return {names[0]: text}
+    """The one source as it was typed, or several, typed as a JSON object, by their names.
+
+    One source may be such an object, too, if texts that precede it, or features, stand beside it.
+    """
     try:
         given = parse_json(text)
     except ValueError:
         given = None
+    if len(names) == 1:
+        beside = isinstance(given, dict) and {names[0]} < set(given) <= {names[0], "preceding", "features"}
+        return given if isinstance(given, dict) and beside else {names[0]: text}
     if not isinstance(given, dict):
         raise UsageError(
             f"this run reads {' and '.join(names)}. Give a JSON object with these keys, as in "

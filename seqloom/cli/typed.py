@@ -48,7 +48,7 @@ def typed_texts(data: "Data", given: "Sequence[str]", reading: str | None) -> "I
         if not any(character.isspace() for character in text):  # what has a space in it is hardly meant as a name
             shown = text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}..."
             typer.echo(f"seqloom: no file is called {visible(shown)}: it is read as a text", err=True)
-    return _examples(list(data.sources), absent)
+    return _examples(data, absent)
 
 
 def _looks_like_a_file(place: str) -> bool:
@@ -62,11 +62,14 @@ def _looks_like_a_file(place: str) -> bool:
     return "/" in place and not any(character.isspace() for character in place)
 
 
-def _examples(names: list[str], texts: "Sequence[str]") -> "Iterator[Example]":
+def _examples(data: "Data", texts: "Sequence[str]") -> "Iterator[Example]":
     from seqloom.data.examples import INPUT, Example, Origin
+    from seqloom.prediction.inputs import around
 
+    names = list(data.sources)
     for number, text in enumerate(texts, start=1):
         given = named_sources(names, text)
-        if set(given) != set(names):
+        if set(given) - {"preceding", "features"} != set(names):
             raise UsageError(f"expected the keys {', '.join(names)}, found {', '.join(given)}: {text}")
-        yield Example({name: str(given[name]) for name in names}, None, Origin(INPUT, number))
+        sources, features = around(data.form, {name: str(given[name]) for name in names}, given)
+        yield Example(sources, None, Origin(INPUT, number), features=features)

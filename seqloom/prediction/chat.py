@@ -55,8 +55,8 @@ def looks(prediction: Prediction, most: int = 3) -> list[Look]:
     if alignment is None:
         return []
     weights = alignment.weights.mean(axis=0)  # [T, S]
-    written = [*prediction.tokens, "<end>"][: len(weights)]
-    return [(symbol, _most(row, alignment.symbols, most)) for symbol, row in zip(written, weights, strict=False)]
+    pairs = zip(prediction.tokens, weights, strict=False)
+    return [(symbol, _most(row, alignment.symbols, most)) for symbol, row in pairs]
 
 
 def _most(row: "np.typing.NDArray[np.float32]", symbols: Sequence[str], most: int) -> tuple[tuple[str, float], ...]:

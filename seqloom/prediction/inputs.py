@@ -17,7 +17,7 @@ from seqloom.data.media.store import StoredFrontend
 from seqloom.data.reading.oracles import Positions, Unit
 from seqloom.data.vocabulary import Vocabulary
 from seqloom.errors import DataError, UsageError
-from seqloom.recipe.sections import TARGET, AnySource, Data
+from seqloom.recipe.sections import TARGET, AnySource, Data, Form
 from seqloom.results.layouts import Layout
 from seqloom.results.predictions import Alignment, FloatArray
 
@@ -138,9 +138,8 @@ class Reader:
         if nothing := [name for name in self.sources if given[name] is None]:
             raise UsageError(f"input {origin.line}: expected a text for {nothing[0]}, found None")
         sources = {name: as_text(given[name]) or str(given[name]) for name in self.sources}
-        sources = self._data.form.preceded(sources, _listed(given.get("preceding", ()), "preceding"))
-        features = [one for text in _listed(given.get("features", ()), "features") for one in self._data.form.features_of(text)]
-        return Example(sources, None, origin, features=tuple(features))
+        sources, features = around(self._data.form, sources, given)
+        return Example(sources, None, origin, features=features)
 
     def read(self, example: Example) -> ReadExample:
         """An example as models read it. Files are found and not opened."""
@@ -227,6 +226,13 @@ class Reader:
 
 def _described(value: object) -> str:
     return f"{abbreviated(value)} ({type(value).__name__})"
+
+
+def around(form: Form, sources: dict[str, str], given: Mapping[str, Any]) -> tuple[dict[str, str], tuple[str, ...]]:
+    """The sources with the texts that are given to precede them, and the features that are given."""
+    preceded = form.preceded(sources, _listed(given.get("preceding", ()), "preceding"))
+    features = [one for text in _listed(given.get("features", ()), "features") for one in form.features_of(text)]
+    return preceded, tuple(features)
 
 
 def _listed(value: object, name: str) -> list[str]:

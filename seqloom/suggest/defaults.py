@@ -38,6 +38,8 @@ BASES: dict[Kind, str] = {"symbols": "pronunciation", "characters": "translitera
 """The shipped recipe for what is to be written, unless the table is plainly one of ..."""
 INFLECTION = "inflection"
 """... words, tags and forms, or of ..."""
+ANSWERS, DIALOGUE, _REPLY_WORDS = "answers", "dialogue", 5
+"""... texts that others precede: questions or, with targets of so many words on average, earlier turns; or of ..."""
 SUMMARIES, _LONG_TEXT, _SHORTER, _SUMMARY_WORDS = "summaries", 25, 2.5, 2
 """... texts of so many words, on average, and of targets that are so many times shorter, and longer than a word or two."""
 METRICS: dict[Kind, str] = {"symbols": "symbol_error_rate", "characters": "cer", "bpe": "chrf"}
@@ -100,6 +102,7 @@ def recipe_for(
         "train": train if isinstance(train, Aligned) else list([train] if isinstance(train, str) else train),
         "format": table.format,
         "columns": table.columns.model_dump(),
+        "references": base.data.references,
         **_symbols(table, base, sources, target),
         "split": {"validation": share, "test": share},
         **_longest(base, [*sources.values(), target]),
@@ -116,6 +119,8 @@ def _application(table: Recognised, source: TextStatistics, target: TextStatisti
     """The shipped recipe of what the table is plainly about; None where its symbols decide."""
     if table.columns.separator is not None and target.kind == "characters":
         return INFLECTION
+    if table.columns.preceding and not table.classes:
+        return ANSWERS if target.words < _REPLY_WORDS else DIALOGUE
     if table.classes or not is_lone(table.sources) or source.kind != "bpe" or target.words < _SUMMARY_WORDS:
         return None
     return SUMMARIES if source.words >= _LONG_TEXT and source.words >= _SHORTER * target.words else None

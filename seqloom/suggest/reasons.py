@@ -2,7 +2,7 @@
 
 from seqloom.recipe import Recipe
 from seqloom.recipe.sections import TARGET, Vocabulary
-from seqloom.suggest.defaults import BASES, INFLECTION, SUMMARIES
+from seqloom.suggest.defaults import ANSWERS, BASES, DIALOGUE, INFLECTION, SUMMARIES
 
 _SYMBOLS = {
     "characters": "characters, as texts of a few words are written letter by letter",
@@ -38,6 +38,8 @@ def _base(recipe: Recipe) -> str:
         return "text"
     if recipe.data.columns.separator is not None:
         return INFLECTION
+    if recipe.data.columns.preceding:
+        return ANSWERS if recipe.copies else DIALOGUE
     if recipe.copies:
         return SUMMARIES
     kind = vocabularies.target.kind

@@ -39,3 +39,10 @@ def test_a_conversation_from_python_remembers_as_much_as_training_did(tiny_run: 
         talk.say(" ")
     talk.forget()
     assert not talk.turns
+
+
+def test_what_precedes_a_text_may_be_typed_beside_it(seqloom: Seqloom, tiny_run: Path, here: Path) -> None:
+    typed = '{"source": "abc", "preceding": ["x", "y"]}'
+    [found] = seqloom("predict", tiny_run, typed, "--json").objects
+    [drawn] = seqloom("explain", tiny_run, typed, "--out", "map.json", "--json").objects
+    assert found["source"] == drawn["source"] == "x \u2016 y \u2016 abc"

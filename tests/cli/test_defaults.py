@@ -142,3 +142,13 @@ def test_long_texts_with_short_targets_get_the_recipe_of_summaries(tmp_path: Pat
     assert recipe.data.sources["source"].model_dump()["first"] == 400
     assert (recipe.data.vocabularies.shared, recipe.training.validation.metric) == (True, "rouge_1")
     assert "the recipe summaries" in reasons(recipe)
+
+
+@pytest.mark.parametrize(("target", "name"), [("{}", "answers"), ("yes , i have seen a {} today", "dialogue")])
+def test_texts_that_others_precede_get_the_recipe_of_answers_or_of_dialogue(tmp_path: Path, target: str, name: str) -> None:
+    words, sentences, path = _words(200), _sentences(200), tmp_path / "turns.tsv"
+    rows = [f"{one}\twhat is {word} ?\t{target.format(word)}\n" for one, word in zip(sentences, words, strict=True)]
+    path.write_text("".join(rows))
+    recipe = recipe_for(str(path), recognise(str(path), {"source": 1, "preceding": [2], "target": 3}))
+    assert f"the recipe {name}" in reasons(recipe)
+    assert (recipe.data.columns.preceding, recipe.copies) == ((2,), name == "answers")

@@ -92,7 +92,7 @@ def test_a_prediction_tells_all_sources_and_where_it_looked_in_each(folder: Path
     ("given", "said"),
     [
         ("a", "input 1: this model reads reading and word, found one text. Give a mapping with these keys"),
-        ({"word": "a"}, r"input 1: expected the keys `reading`, `word` and perhaps `features`, found \['word'\]"),
+        ({"word": "a"}, r"input 1: expected the keys `reading`, `word`, perhaps `features` or `preceding`, found \['word'\]"),
         ({"word": "a", "reading": [1, 2], "x": 1}, "input 1: expected the keys `reading`, `word`"),
     ],
 )
@@ -114,7 +114,12 @@ def test_a_wrong_input_is_told_what_the_model_reads(folder: Path, given: Any, sa
             3,
             "<stdin>:1: expected at least 2 tab-separated columns, found 1. Put the word into column 2",
         ),
-        (["--columns", "source=1"], "a\n", 2, "with names out of reading, word, target, weight, features; got 'source=1'"),
+        (
+            ["--columns", "source=1"],
+            "a\n",
+            2,
+            "with names out of reading, word, target, weight, features, preceding; got 'source=1'",
+        ),
     ],
 )
 def test_wrong_input_gives_one_sentence(

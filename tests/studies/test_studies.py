@@ -3,10 +3,13 @@
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from seqloom.recipe import read_recipe
 from seqloom.recipe.sections import Exhaustive
+from seqloom.results.layouts import Tokens
+from seqloom.results.predictions import Alignment, Candidate, Prediction
 from seqloom.search import run
 from seqloom.search.walk import Walk
 
@@ -52,3 +55,32 @@ def test_the_bounded_search_finds_what_exhaustive_search_finds(studies: Any, see
     for known in (best, others[-1]):
         found = exact.most_probable(Walk(table, table.start(), request, minimum_length=0), known.log_prob)
         assert found.tokens.tolist() == best.tokens.tolist()
+
+
+def test_slots_and_what_is_said_of_them_agree(studies: Any, tmp_path: Path) -> None:
+    copying = studies("copying")
+    copying.write_tables(tmp_path)
+    rows = [line.split("\t") for line in (tmp_path / "test.tsv").read_text().splitlines()]
+    assert len(rows) == copying.COUNTS["test"]
+    assert all(sentence in copying.said_of(acts) for acts, sentence in rows)
+    known = {acts.split()[2] for acts, _ in (line.split("\t") for line in (tmp_path / "train.tsv").read_text().splitlines())}
+    assert not known & {acts.split()[2] for acts, _ in rows[len(rows) // 2 :]}
+
+
+@pytest.mark.parametrize(("order", "distance"), [(lambda place: place, 0.0), (lambda place: 3 - place, 2 / 3)])
+def test_the_distance_is_that_from_the_diagonal(studies: Any, order: Any, distance: float) -> None:
+    weights = np.zeros((1, 5, 4), dtype=np.float32)
+    weights[0, np.arange(4), [order(place) for place in range(4)]] = 1
+    alignment = Alignment(weights, ("a", "b", "c", "d"), ((0, 1),) * 4, Tokens())
+    best = Candidate(
+        "w x y z", ("w", "x", "y", "z", "<end>"), 0.0, 0.0, (0.0,) * 5, finished=True, alignment={"source": alignment}
+    )
+    found = studies("orders").distances_of(Prediction({"source": "a b c d"}, best))
+    assert float(np.mean(found)) == pytest.approx(distance, abs=1e-6)
+
+
+def test_every_run_of_the_orders_is_valid(studies: Any) -> None:
+    common, orders = studies("common"), studies("orders")
+    wanted = common.Options(data=Path("data"), runs=Path("runs"), threads=1)
+    recipes = [common.recipe_of(run, wanted) for run in orders.runs_of().values()]
+    assert len({repr(recipe) for recipe in recipes}) == len(recipes) == 6

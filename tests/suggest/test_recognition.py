@@ -89,7 +89,7 @@ def test_a_pair_is_no_header(tmp_path: Path, first: list[str]) -> None:
         (
             ("qid", "question", "context", "answer"),
             columns(NUMBERS, SENTENCES, SENTENCES, WORDS),
-            {"question": "question", "context": "context", "target": "answer"},
+            {"source": "context", "target": "answer"},  # the question precedes it
             "qid",
         ),
     ],
@@ -247,3 +247,12 @@ def test_named_features_are_cut_where_they_hold_several(tmp_path: Path) -> None:
     told = recognise(file, {"source": 2, "target": 3, "preceding": [1]})
     assert told.columns.preceding == (1,)
     assert "preceding = column 1" in told.said
+
+
+def test_a_question_precedes_the_text_that_it_is_about_unless_answers_are_classes(tmp_path: Path) -> None:
+    asked = [f"what is {word} ?" for word in WORDS]
+    free = recognise(table(tmp_path, columns(SENTENCES, asked, WORDS), "context", "question", "answer"))
+    assert (free.columns.source, free.columns.preceding, free.columns.target) == ("context", ("question",), "answer")
+    assert "a question about a text" in free.said
+    few = recognise(table(tmp_path, columns(SENTENCES * 3, asked, LABELS), "context", "question", "answer"))
+    assert list(few.sources) == ["context", "question"]

@@ -87,6 +87,29 @@ def video(folder: Path) -> None:
 
 
 FRAMES = {"model.encoder.frames": "{kind: cnn, channels: [4, 8], blocks: 0}", "data.sources.video.size": 16}
+
+
+def inflection(folder: Path) -> None:
+    little_data.write_lines(folder / "forms.tsv", [*little_data.tagged_forms(), "hablar\tind;prs;1;pl\thablamos"])
+    little_data.write_lines(folder / "new.tsv", ["cantar\tind;1;pl", "comer\tind;3;sg"])
+
+
+def summaries(folder: Path) -> None:
+    little_data.write_lines(folder / "articles.tsv", little_data.articles(120))
+    little_data.write_lines(folder / "new.txt", ["Ann met Bob at the harbour last night .", "Cem slept ."])
+
+
+def answers(folder: Path) -> None:
+    little_data.write_lines(folder / "questions.tsv", little_data.questions(150))
+    little_data.write_lines(folder / "new.tsv", ["Ann beat Bob with ease today .\twho won ?\t"])
+
+
+def dialogue(folder: Path) -> None:
+    little_data.write_lines(folder / "turns.tsv", little_data.turns(150))
+
+
+TIED: dict[str, object] = {**TEXT, "model.decoder.embedding": 16}
+
 TUTORIALS = {
     "pronunciation": Tutorial(pronunciation, ("map.svg", "runs/words/report.html")),
     "transliteration": Tutorial(transliteration, ("map.svg",)),
@@ -96,6 +119,10 @@ TUTORIALS = {
     "language-model": Tutorial(language_model, ("surprise.html", "next.html"), {**SHORT, "model.decoder.embedding": 16}),
     "classes": Tutorial(classes, ("map.svg",)),
     "video": Tutorial(video, ("clip.html",), {**SHORT, **FRAMES}),
+    "inflection": Tutorial(inflection, ("map.svg",)),
+    "summaries": Tutorial(summaries, ("map.svg",)),
+    "answers": Tutorial(answers, ("map.svg",)),
+    "dialogue": Tutorial(dialogue, ("map.svg",), TIED),
     "two-sources": Tutorial(two_sources, ("map.html", "map.png"), SHORT),
 }
 

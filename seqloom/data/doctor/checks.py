@@ -211,6 +211,34 @@ class UnseenCharacters:
                 yield Finding("unseen-characters", "warning", len(places), message, tuple(places.values())[:SHOWN])
 
 
+class UnseenFeatures:
+    """Finds features (tags, languages) of other splits that training never shows. Training must be seen first."""
+
+    def __init__(self) -> None:
+        self.known: set[str] = set()
+        self.unseen: defaultdict[str, dict[str, str]] = defaultdict(dict)
+        self.trained = False
+
+    def see(self, chunk: Chunk) -> None:
+        """Collect the features of training, or hold those of another split against them."""
+        self.trained = self.trained or chunk.split == TRAIN
+        for example in chunk.examples:
+            if chunk.split == TRAIN:
+                self.known.update(example.features)
+            elif self.trained:
+                places = self.unseen[chunk.split]
+                for feature in example.features:
+                    if feature not in self.known:
+                        places.setdefault(feature, f"{example.origin}: {abbreviated(feature)}")
+
+    def findings(self) -> Iterator[Finding]:
+        """Report the features, split by split."""
+        for split, places in self.unseen.items():
+            if places:
+                message = f"features of {split} never occur in training: there they count as absent, prediction refuses them"
+                yield Finding("unseen-features", "warning", len(places), message, tuple(places.values())[:SHOWN])
+
+
 def _listed(character: str) -> str:
     mark = " " if unicodedata.combining(character) else ""
     return f"{mark}{character}" if character.isprintable() else f"U+{ord(character):04X}"

@@ -23,6 +23,7 @@ from seqloom.data.doctor.checks import (
     Severity,
     Tally,
     UnseenCharacters,
+    UnseenFeatures,
     patterns,
 )
 from seqloom.data.doctor.comparisons import compare
@@ -142,7 +143,7 @@ def examine(
         name: stream_examples(splits[name], format=format, columns=columns, report=collect, sources=sources) for name in ordered
     }
     sides = (*(name for name, source in sources.items() if source.has_vocabulary), TARGET)
-    checks: list[Check] = [*patterns(), NormalForms(), UnseenCharacters(), Copies(), Headers(), *further]
+    checks: list[Check] = [*patterns(), NormalForms(), UnseenCharacters(), UnseenFeatures(), Copies(), Headers(), *further]
     named = [name for name, source in sources.items() if isinstance(source, FileSource)]
     ledgers = {
         name: _read_split(name, stream, checks, Ledger(sides=sides, named={source: set() for source in named}))

@@ -34,7 +34,14 @@ def by_names(columns: Sequence[Column]) -> ColumnChoice | None:
     sources = _sources([column for column in useful if column is not target], roles)
     if not sources:
         return None
+    asked = [column for column in sources if tidied(column.heading or "") in _QUESTIONS]
+    told = [column for column in sources if column not in asked and column.holds == "text"]
+    if len(asked) == len(told) == 1 and len(sources) == 2 and not target.classes:
+        return ColumnChoice(source_names(told), target, "a question about a text, by the names", preceding=asked)
     return ColumnChoice(source_names(sources), target, "by the names of the columns")
+
+
+_QUESTIONS = frozenset({"question", "query", "frage", "pregunta", "pergunta", "domanda"})
 
 
 def _left_for_target(useful: Sequence[Column], roles: Mapping[int, str | None]) -> Column | None:

@@ -201,6 +201,15 @@ def test_characters_that_training_lacks_are_found_in_other_splits(write: Write) 
     assert list(diagnosis.splits) == ["test", "train"]
 
 
+def test_tags_that_training_lacks_are_found_in_other_splits(write: Write) -> None:
+    columns = Columns(source=1, features=(2,), target=3, separator=";")
+    train = write("a.tsv", table([f"{one}\tV;PST\t{one}" for one in "abcdefgh"]))
+    test = write("b.tsv", table(["a\tV;FUT\ta", "b\tN;FUT\tb"]))
+    diagnosis = examine({"train": train, "test": test}, columns=columns)
+    (found,) = (one for one in diagnosis.findings if one.code == "unseen-features")
+    assert (found.severity, found.examples) == ("warning", (f"{test}:1: 'FUT'", f"{test}:2: 'N'"))
+
+
 def test_repeated_pairs_are_found_with_the_first(write: Write) -> None:
     file = write("a.tsv", GOOD + "number 00003\tNummer 00003\n")
     found = finding(examine({"train": file}), "duplicate-pairs")
