@@ -8,9 +8,10 @@ import asyncio
 import logging
 import secrets
 import time
+from functools import lru_cache
 from urllib.parse import urlsplit
 
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from seqloom.server.engine import Engine
@@ -32,8 +33,12 @@ HEADERS = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
 }
+_RAW_HEADERS = [(name.lower().encode(), value.encode()) for name, value in HEADERS.items()]
+_UNKEPT = ((b"cache-control", b"no-store"),)
 LIBRE = ("/translate", "/detect", "/languages")
 """Paths of LibreTranslate's shape: their errors have its form, and their token may stand in the body."""
+_NAMES = 64
+"""So many names by which it was addressed are remembered with whether they are its own."""
 _OPEN = ("/", "/health", "/ready", *LIBRE)
 _OPEN_FOLDERS = ("/page/", "/assets/")
 
@@ -43,6 +48,7 @@ class Guard:
 
     def __init__(self, app: ASGIApp, settings: Settings, engine: Engine, meters: Meters) -> None:
         self._app, self._settings, self._engine, self._meters = app, settings, engine, meters
+        self._is_own = lru_cache(_NAMES)(self._answers_to)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let a request in, or refuse it."""
@@ -85,7 +91,7 @@ class Guard:
             self._meters.refused.inc()
             raise busy(self._engine.seconds_ahead)
 
-    def _is_own(self, host: str) -> bool:
+    def _answers_to(self, host: str) -> bool:
         settings = self._settings
         if is_loopback(host) or host in (one.lower() for one in (*settings.hosts, settings.host)):
             return True
@@ -116,11 +122,9 @@ class _Answer:
     async def __call__(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             self.status = message["status"]
-            headers = MutableHeaders(scope=message)
-            for name, value in HEADERS.items():
-                headers[name] = value
-            if "cache-control" not in headers:
-                headers["Cache-Control"] = "no-store"
+            own = message["headers"]
+            kept = () if any(name == b"cache-control" for name, _ in own) else _UNKEPT
+            message["headers"] = [*own, *_RAW_HEADERS, *kept]
         await self._send(message)
 
 
