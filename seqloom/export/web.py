@@ -134,7 +134,7 @@ def _write(run: RunFolder, export: RunFolder, out: Path, runtime: Mapping[str, b
 def _facts(export: RunFolder, model: ExportedModel, vocabularies: Mapping[str, Vocabulary]) -> dict[str, Any]:
     """What the page's script has to know."""
     recipe = export.recipe
-    (name,) = recipe.data.sources
+    ((name, section),) = recipe.data.sources.items()
     sides = {SOURCE: vocabularies[name], TARGET: vocabularies[TARGET]}
     return {
         "source": name,
@@ -142,6 +142,7 @@ def _facts(export: RunFolder, model: ExportedModel, vocabularies: Mapping[str, V
         "graphs": model.leaves,
         "rules": _rules(recipe, vocabularies[TARGET], knows_unknown=knows_unknown(export)),
         "longest": recipe.data.maximum_input,
+        "first": section.first if isinstance(section, TextSource) else None,
     }
 
 

@@ -184,3 +184,25 @@ def test_what_cannot_be_a_page_is_said_in_a_sentence(
         assert (answer.code, said in answer.err) == (2, True), answer.err
     assert seqloom("export", tiny_run, "--web", "--ort", tmp_path, "--out", tmp_path / "folder").code == 2
     assert not page.exists()
+
+
+def test_a_browser_runs_it(tiny_run: Path, tmp_path: Path) -> None:
+    browser = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    if (browser is None or not MODULES.is_dir()) and not os.environ.get("CI"):
+        pytest.skip("needs Chromium and onnxruntime-web, which `make test` installs where it can")
+    playwright = pytest.importorskip("playwright.sync_api")
+    export_page(export_run(tiny_run, tmp_path / "model").path, page := tmp_path / "page.html", MODULES)
+    [wanted] = Predictor.load(tmp_path / "model").predict(["badge"], beam=3)
+    with playwright.sync_playwright() as driver:
+        opened = driver.chromium.launch(executable_path=browser, args=["--no-sandbox", "--disable-gpu"])
+        tab, asked = opened.new_page(), list[str]()
+        tab.on("request", lambda request: asked.append(request.url))
+        tab.goto(page.as_uri())
+        tab.fill("textarea", "badge")
+        tab.select_option("select[name=width]", "3")
+        tab.click("form button")
+        tab.wait_for_selector(".seqloom-web[data-ready] li:nth-child(3) .candidate", timeout=120_000)
+        assert tab.inner_text(".output .run") == wanted.text
+        assert tab.locator(".candidate").count() == 3
+        opened.close()
+    assert {one.split(":")[0] for one in asked} == {"file", "blob"}

@@ -71,7 +71,7 @@ class Page {
       return;
     }
     const text = this.text.value, { source: side, target } = this.vocabularies, feature = this.form.elements.feature;
-    const symbols = side.source(text, feature && feature.value ? [feature.value] : []);
+    const symbols = side.source(text, feature && feature.value ? [feature.value] : []).slice(0, this.data.first ?? undefined);
     if (symbols.length > this.data.longest) {
       this.state.textContent = `This is ${symbols.length} symbols long; the page reads ${this.data.longest} at most.`;
       return;
