@@ -9,6 +9,7 @@ from seqloom.cli.options import (
     BatchSize,
     BeamWidth,
     ColumnsOption,
+    CtcWeight,
     FormatOption,
     Fuse,
     FusionWeight,
@@ -47,6 +48,7 @@ def evaluate(
     beam: BeamWidth = None,
     fuse: Fuse = None,
     weight: FusionWeight = None,
+    ctc_weight: CtcWeight = None,
     precision: PrecisionOption = PredictionPrecision.FP32,
     shortlist: Shortlist = None,
     maximum_input: MaximumInput = None,
@@ -79,7 +81,7 @@ def evaluate(
     runs, file = runs_and_file("evaluate", places)
     names = parse_metrics(metrics)
     predictor = open_predictor(runs, fuse, weight, precision=precision, shortlist=shortlist, maximum_input=maximum_input)
-    search = choose_search(predictor.recipe.search, beam={"width": beam})
+    search = choose_search(predictor.recipe.search, beam={"width": beam}, common={"ctc": ctc_weight})
     examples = judged_examples(predictor, file, columns, format, references)
     with progress_bar("evaluating", len(examples)) as advance:
         # In a stream, and without where the model looked: of long texts that would fill the memory.

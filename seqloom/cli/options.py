@@ -71,6 +71,18 @@ FusionWeight = Annotated[
 ]
 
 
+CtcWeight = Annotated[
+    float | None,
+    typer.Option(
+        "--ctc-weight",
+        metavar="X",
+        min=0,
+        max=1,
+        help="The share of CTC in what ranks symbols, of models that learned it.",
+    ),
+]
+
+
 class PredictionPrecision(StrEnum):
     """What prediction computes its matrix products in."""
 

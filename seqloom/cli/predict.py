@@ -14,6 +14,7 @@ from seqloom.cli.options import (
     WIDEST_BEAM,
     BatchSize,
     ColumnsOption,
+    CtcWeight,
     Feature,
     FormatOption,
     Fuse,
@@ -102,6 +103,7 @@ def predict(
     ] = None,
     fuse: Fuse = None,
     weight: FusionWeight = None,
+    ctc_weight: CtcWeight = None,
     precision: PrecisionOption = PredictionPrecision.FP32,
     shortlist: Shortlist = None,
     columns: ColumnsOption = None,
@@ -167,6 +169,7 @@ def predict(
             "length_factor": None if maximum_length is None else 0.0,
             "length_extra": maximum_length,
             "forbid": tuple(forbid) if forbid else None,
+            "ctc": ctc_weight,
         },
     )
     data, given = predictor.recipe.data, rest or ["-"]

@@ -21,7 +21,7 @@ class SearchKind(StrEnum):
     EXHAUSTIVE = "exhaustive"
 
 
-_OPTIONS = {"width": "--beam", "count": "--sample", "length_extra": "--maximum-length"}
+_OPTIONS = {"width": "--beam", "count": "--sample", "length_extra": "--maximum-length", "ctc": "--ctc-weight"}
 """Settings whose options have other names."""
 
 

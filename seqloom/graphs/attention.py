@@ -40,7 +40,7 @@ def key_size(section: sections.Attention, query_size: int, memory_size: int) -> 
             return query_size
         case sections.Local(score=score) | sections.Hard(score=score):
             return key_size(score, query_size, memory_size)
-        case sections.Additive() | sections.Concat() | sections.Projected() | sections.MultiHead():
+        case sections.Additive() | sections.Concat() | sections.Projected() | sections.MultiHead() | sections.Location():
             return section.size
         case _:
             assert_never(section)
@@ -55,7 +55,7 @@ def prepared(
             return states, states
         case sections.Bilinear():
             return weights.linear(graph, "matrix", states), states
-        case sections.Additive():
+        case sections.Additive() | sections.Location():
             return weights.linear(graph, "from_memory", states), states
         case sections.Concat():
             return graph.linear(states, weights["hidden.weight"][:, query_size:]), states
@@ -72,9 +72,9 @@ def prepared(
 def first_carry(graph: Graph, section: sections.Attention, mask: Value) -> Carry:
     """What is carried before the first step; mask [B, S]."""
     match section:
-        case sections.Additive(coverage=True):
+        case sections.Additive(coverage=True) | sections.Location():
             return (graph.zeros(graph.size(mask, 0), graph.whole(1), graph.size(mask, 1)),)
-        case sections.Local(centre="monotonic"):
+        case sections.Local(centre="monotonic" | "previous"):
             return (graph.add(graph.zeros(graph.size(mask, 0), graph.whole(1)), graph.number(1.0)),)
         case _:
             return ()
@@ -94,6 +94,13 @@ def look(
     match section:
         case sections.Additive(coverage=True):
             return _with_coverage(graph, weights, query, keys, carry[0])
+        case sections.Location():
+            return _with_location(graph, section, weights, query, keys, carry[0])
+        case sections.Local(centre="previous", window=window, score=score):
+            scores = _scores(graph, score, weights.below("score"), query, keys, query_size)
+            inside = _in_window(graph, _distances(graph, carry[0], keys.mask), window, seen)
+            found = masked_softmax(graph, scores, inside)
+            return Looked(found, (_centres(graph, found),))
         case sections.Local(centre="monotonic", window=window, score=score):
             (time,) = carry
             distances = _distances(graph, graph.op("Min", time, _lengths(graph, keys.mask)), keys.mask)
@@ -131,6 +138,10 @@ def redirected_carry(graph: Graph, section: sections.Attention, given: Value, be
     """What is carried if the weights of a step were others than its own."""
     if isinstance(section, sections.Additive) and section.coverage:
         return (graph.add(before[0], graph.squeeze(given, 1)),)
+    if isinstance(section, sections.Location):
+        return (graph.squeeze(given, 1),)
+    if isinstance(section, sections.Local) and section.centre == "previous":
+        return (_centres(graph, given),)
     return carry
 
 
@@ -199,6 +210,32 @@ def _with_coverage(graph: Graph, weights: Parameters, query: Value, keys: Attend
     scores = _energies(graph, weights, weights.linear(graph, "from_query", query), keys.keys, covered)
     found = masked_softmax(graph, scores, seen)
     return Looked(found, (graph.add(coverage, graph.squeeze(found, 1)),))
+
+
+def _with_location(
+    graph: Graph, section: sections.Location, weights: Parameters, query: Value, keys: AttendedSource, before: Value
+) -> Looked:
+    """Energies that see where the step before looked; before [B, K, S]."""
+    inside = graph.unsqueeze(keys.mask, 1, 2)
+    if section.window is not None:
+        centres = graph.op("Max", _centres(graph, graph.unsqueeze(before, 1)), graph.number(1.0))
+        inside = _in_window(graph, _distances(graph, centres, keys.mask), section.window, inside)
+    rows = graph.op("Reshape", before, graph.concat(graph.whole(-1, 1), graph.size(before, 2), axis=0))  # [B * K, 1, S]
+    middle = section.width // 2
+    seen = graph.op("Conv", rows, graph.constant(weights["filters.weight"], np.float32), pads=[middle, middle])
+    shape = graph.concat(graph.op("Shape", before), graph.whole(section.filters), axis=0)
+    located = graph.op("Reshape", graph.transpose(seen, 0, 2, 1), shape)  # [B, K, S, F]
+    more = weights.linear(graph, "from_location", located)
+    scores = _energies(graph, weights, weights.linear(graph, "from_query", query), keys.keys, more)
+    found = masked_softmax(graph, scores, inside)
+    return Looked(found, (graph.squeeze(found, 1),))
+
+
+def _centres(graph: Graph, weights: Value) -> Value:
+    """The mean position, counted from 1, by weights [B, 1, K, S]: [B, K]."""
+    single = graph.squeeze(weights, 1)
+    places = graph.add(graph.to_float(graph.positions(graph.size(single, 2))), graph.number(1.0))
+    return graph.op("ReduceSum", graph.mul(single, places), graph.whole(-1), keepdims=0)
 
 
 def _projected(graph: Graph, section: sections.Projected, weights: Parameters, value: Value) -> Value:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import onnx
+from onnx import TensorProto
 
 from seqloom.graphs.decoders import Decoder, Leaf, Sizes, Stepped, Told, Values
 from seqloom.graphs.encoders import Memory, Neighbour, read_source
@@ -54,6 +55,9 @@ def write_graphs(
         neighbour = _neighbour(one, encoders, memories, weights)
         memories[name] = read_source(encoder, name, one, own, shapes[name], neighbour)
     _write_start(encoder, decoder, memories)
+    if section.ctc is not None:
+        size = None if shortlist is None else len(SPECIALS) + shortlist
+        _write_ctc(encoder, weights, memories[section.ctc.source or next(iter(memories))], size)
     step = Graph("step", precision)
     size = _write_step(step, decoder, attended_sources(section, shapes), shortlist)
     return Graphs(
@@ -120,6 +124,17 @@ def _write_start(graph: Graph, decoder: Decoder, memories: Mapping[str, Memory])
         graph.output(f"{name}.first", leaves[name], leaf.kind, _one_row(leaf) if name in decoder.rows else leaf.shape)
     for name, memory in memories.items():
         graph.output(f"summary.{name}", memory.summary, "float", ["B", decoder.sizes.summaries[name]])
+
+
+def _write_ctc(graph: Graph, weights: Parameters, memory: Memory, size: int | None) -> None:
+    """What every position may stand for [B, S, V], and how many are real. size: only so many symbols can be written."""
+    log_probs = graph.op("LogSoftmax", weights.linear(graph, "ctc.output", memory.states), axis=-1)
+    vocabulary_size = len(weights["ctc.output.weight"])
+    if size is not None and size < vocabulary_size:
+        log_probs = graph.split(log_probs, [size, vocabulary_size - size])[0]
+    real = graph.op("Cast", memory.mask, to=TensorProto.INT64)
+    graph.output("ctc", log_probs, "float", ["B", "S.ctc", "V"])
+    graph.output("ctc.lengths", graph.op("ReduceSum", real, graph.whole(1), keepdims=0), "int64", ["B"])
 
 
 def _one_row(leaf: Leaf) -> Shape:

@@ -58,9 +58,9 @@ class RecurrentDecoder(Decoder):
 
     def _carried(self, name: str) -> dict[str, Leaf]:
         match self.attention:
-            case sections.AttentionBridge(attention=sections.Additive(coverage=True)):
+            case sections.AttentionBridge(attention=sections.Additive(coverage=True) | sections.Location()):
                 return {f"carry.{name}": Leaf(["B", "K", f"S.{name}"])}
-            case sections.AttentionBridge(attention=sections.Local(centre="monotonic")):
+            case sections.AttentionBridge(attention=sections.Local(centre="monotonic" | "previous")):
                 return {f"carry.{name}": Leaf(["B", "K"])}
             case _:
                 return {}

@@ -12,6 +12,7 @@ from seqloom.data.arrays import Padded
 from seqloom.data.kinds.contract import InputSize
 from seqloom.data.preparing.batches import Batch
 from seqloom.errors import RecipeError
+from seqloom.models.ctc import CtcHead
 from seqloom.models.decoders import Decoded, DecoderState, build_decoder
 from seqloom.models.decoders.inputs import scheduled_sampling
 from seqloom.models.encoders import Encoder, build_encoder
@@ -75,6 +76,10 @@ class EncoderDecoder(nn.Module):
             vocabulary_size,
             source_embedding=self._source_embedding(),
         )
+        self.ctc: CtcHead | None = None
+        if section.ctc is not None:
+            source = section.ctc.source or next(iter(memory_sizes))
+            self.ctc = CtcHead(source, memory_sizes[source].states, vocabulary_size, weight=section.ctc.weight)
 
     def _source_embedding(self) -> nn.Embedding | None:
         return next((one for name in self.encoders if (one := self.encoder(name).symbol_embedding) is not None), None)
@@ -98,13 +103,19 @@ class EncoderDecoder(nn.Module):
             memories[name] = self.encoder(name).read_beside(memories, *self.tensors(sources[name]))
         return memories
 
-    def decode(self, batch: Batch, state: DecoderState | None = None, *, own_share: float = 0.0) -> Decoded:
-        """Read the sources, then the decoder's inputs one after the other. state: goes on from there instead.
+    def decode(self, batch: Batch, state: DecoderState | None = None) -> Decoded:
+        """Read the sources, then the decoder's inputs one after the other. state: goes on from there instead."""
+        return self._decode(batch, state, {} if state is not None else self.encode(batch.sources))
+
+    def _decode(
+        self, batch: Batch, state: DecoderState | None, memories: Mapping[str, Memory], *, own_share: float = 0.0
+    ) -> Decoded:
+        """Read the decoder's inputs one after the other.
 
         own_share: how many of these inputs are the decoder's own outputs, where others are the right symbols (E7).
         """
         tokens, _ = self.tensors(batch.inputs)
-        before = state if state is not None else self.decoder.start(self.encode(batch.sources), len(tokens))
+        before = state if state is not None else self.decoder.start(memories, len(tokens))
         if own_share > 0.0:
             tokens = scheduled_sampling(self.decoder, tokens, before, own_share)
         return self.decoder(tokens, before)  # type: ignore[no-any-return]
@@ -116,7 +127,8 @@ class EncoderDecoder(nn.Module):
         """
         # In evaluation the right symbols are given: that is what `log p(y | x)` of a target means.
         own_share = self.decoder.inputs.own_share(step) if self.training else 0.0
-        decoded = self.decode(batch, state, own_share=own_share)
+        memories = {} if state is not None else self.encode(batch.sources)
+        decoded = self._decode(batch, state, memories, own_share=own_share)
         labels, _ = self.tensors(batch.labels)
         counted = batch.counted
         mask = torch.from_numpy(counted).to(labels.device)
@@ -125,6 +137,9 @@ class EncoderDecoder(nn.Module):
         per_sentence = torch.from_numpy(batch.weights).to(self.decoder.output.bias)
         for term in self._attention_losses(decoded, labels, mask):
             objective = objective + term @ per_sentence
+        if self.ctc is not None and memories:
+            spelled = self.ctc.loss(memories[self.ctc.source], *self.tensors(batch.target))
+            objective = torch.lerp(objective, spelled @ per_sentence, self.ctc.weight)
         return Loss(objective, nll, decoded.state.detached())
 
     def _cross_entropy(self, decoded: Decoded, labels: Tensor, counted: Tensor, weights: Tensor) -> tuple[Tensor, Tensor]:

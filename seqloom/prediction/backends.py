@@ -17,6 +17,7 @@ from seqloom.results.language import Studied
 from seqloom.results.layouts import Layout
 from seqloom.runs import RunFolder
 from seqloom.search.contracts import FloatArray, IntArray, State, Stepper
+from seqloom.search.ctc import PositionScores
 from seqloom.system.cpu import InferencePrecision, TorchPrecision
 
 
@@ -30,6 +31,10 @@ class SourceStepper(Stepper, Protocol):
 
     def start(self, sources: Mapping[str, Padded], count: int, oracle: Mapping[str, Oracle] | None = None) -> State:
         """Read the sources of `count` sentences; one row each. oracle: sources in which attention looks where it is told."""
+        ...
+
+    def position_scores(self, state: State) -> PositionScores | None:
+        """What the positions say for CTC, given the state before the first symbol; None for a model without it."""
         ...
 
     def encode(self, sources: Mapping[str, Padded]) -> Mapping[str, FloatArray]:

@@ -20,6 +20,7 @@ from seqloom.data.reading.oracles import Oracle, Steps, Unit
 from seqloom.data.vocabulary import Vocabulary
 from seqloom.errors import DataError, UsageError
 from seqloom.prediction.backends import OpenedModel, SourceStepper, open_model
+from seqloom.prediction.combining import Voices
 from seqloom.prediction.constraints import OracleInput, Prefix, forced_symbols, told_steps
 from seqloom.prediction.drawn import DrawnPrediction
 from seqloom.prediction.ensembles import agree_on_copying, require_agreement, require_fusible
@@ -30,9 +31,7 @@ from seqloom.recipe.sections import TARGET, AttentionBridge, Beam, Search
 from seqloom.results.predictions import Alignment, Candidate, FloatArray, ScoredTarget
 from seqloom.runs.seeds import runs_at
 from seqloom.search.classification import ClassHypothesis, ranking_classes
-from seqloom.search.contracts import Hypothesis, State, Stepper
-from seqloom.search.ensembles import Ensemble, EnsembleState
-from seqloom.search.fusion import Fused, FusedState
+from seqloom.search.contracts import Hypothesis
 from seqloom.search.request import Request, longest_outputs, require_bounded
 from seqloom.symbols import UNKNOWN
 from seqloom.system.cpu import InferencePrecision
@@ -75,8 +74,6 @@ class Predictor:
     ) -> None:
         if not models:
             raise UsageError("a predictor needs at least one model")
-        self._steppers: list[SourceStepper] = [model.stepper for model in models]
-        self._combined: Stepper = models[0].stepper if len(models) == 1 else Ensemble(self._steppers)
         self.vocabularies: Mapping[str, Vocabulary] = models[0].vocabularies
         self.recipe: Recipe = models[0].recipe
         self.corpus = models[0].corpus or Corpus(self.recipe.data, self.recipe.seed)
@@ -93,11 +90,8 @@ class Predictor:
             limit=None if maximum_input is None else Limit(maximum_input),
         )
         self.fusion_weight = None if language_model is None else weight
-        self._language_model: SourceStepper | None = None
-        if language_model is not None:
-            fused = Fused(self._combined, language_model.stepper, weight)
-            if weight:  # without weight it is not even asked
-                self._language_model, self._combined = language_model.stepper, fused
+        beside = None if language_model is None else language_model.stepper
+        self._voices = Voices([model.stepper for model in models], beside, weight)
 
     @classmethod
     def load(
@@ -125,7 +119,7 @@ class Predictor:
         return cls(models, language_model=fused, weight=weight, maximum_input=maximum_input)
 
     def __repr__(self) -> str:
-        count = len(self._steppers)
+        count = len(self._voices.models)
         several = f", an ensemble of {count}" if count > 1 else ""
         return f"Predictor({' and '.join(self.recipe.data.sources)} -> target, {self.recipe.search.kind} search{several})"
 
@@ -212,7 +206,7 @@ class Predictor:
         return [replace(one, features=tuple(feature for feature in one.features if feature in known)) for one in examples]
 
     def _forced(self, prefix: Prefix) -> IntArray:
-        return forced_symbols(prefix, self.vocabularies[TARGET], self.reader.limit, self._combined.vocabulary_size)
+        return forced_symbols(prefix, self.vocabularies[TARGET], self.reader.limit, self._voices.vocabulary_size)
 
     def _told(self, oracle: Sequence[OracleInput] | None, read: Sequence[ReadExample], unit: Unit) -> list[Steps]:
         return told_steps(oracle, read, unit, reader=self.reader, bridges=self._bridges)
@@ -240,9 +234,7 @@ class Predictor:
     @property
     def alone(self) -> SourceStepper:
         """The one model, where what is asked makes sense for a single one only."""
-        if len(self._steppers) > 1 or self._language_model is not None:
-            raise UsageError("this looks inside one model, and here several have their say. Name one run, without --fuse")
-        return self._steppers[0]
+        return self._voices.alone
 
     @property
     def told_source(self) -> str:
@@ -281,13 +273,9 @@ class Predictor:
         name = self.reader.told_source
         width = max((len(row) for steps in told for row in steps.values()), default=0)
         oracle = Oracle.of(told, width=max(width, sources[name].values.shape[1]), limits=limits)
-        start = self._start(sources, len(read), {} if oracle is None else {name: oracle})
-        return Task(self._combined, start, section, request, sources, read[0], vocabulary)
-
-    def _start(self, sources: Mapping[str, Padded], count: int, oracle: Mapping[str, Oracle]) -> State:
-        states = tuple(stepper.start(sources, count, oracle) for stepper in self._steppers)
-        state = states[0] if len(states) == 1 else EnsembleState(states)
-        return state if self._language_model is None else FusedState(state, self._language_model.start({}, count))
+        told_by_name = {} if oracle is None else {name: oracle}
+        stepper, start = self._voices.start(sources, len(read), told_by_name, ctc=section.ctc)
+        return Task(stepper, start, section, request, sources, read[0], vocabulary)
 
     def _prediction(self, read: ReadExample, hypotheses: Sequence[Hypothesis]) -> DrawnPrediction:
         candidates = [self._candidate(one, read) for one in hypotheses] or [_NOTHING]
@@ -334,14 +322,14 @@ class Predictor:
 
         It is what a decoder starts from; with a bridge `initial` it is all that the decoder ever knows of the source.
         """
-        if len(self._steppers) > 1:
+        if len(self._voices.models) > 1:
             raise UsageError("encodings are those of one model, and this is an ensemble of several. Name one run")
         read = [self.reader.read(one) for one in self.reader.examples_of(inputs)]
         order = np.argsort([one.length for one in read], kind="stable")
         parts: dict[str, list[FloatArray]] = {}
         for start in range(0, len(order), batch_size):
             chosen = order[start : start + batch_size]
-            for name, summaries in self._steppers[0].encode(self.reader.batch([read[one] for one in chosen])).items():
+            for name, summaries in self._voices.models[0].encode(self.reader.batch([read[one] for one in chosen])).items():
                 parts.setdefault(name, []).append(summaries)
             progress(len(chosen))
         return {name: np.concatenate(found)[np.argsort(order)] for name, found in parts.items()}
@@ -377,7 +365,7 @@ class Predictor:
         return found
 
     def _score(self, batch: Batch) -> np.ndarray[Any, np.dtype[np.float64]]:
-        rows = np.stack([stepper.score(batch).astype(np.float64) for stepper in self._steppers])
+        rows = np.stack([stepper.score(batch).astype(np.float64) for stepper in self._voices.models])
         mean: np.ndarray[Any, np.dtype[np.float64]] = np.logaddexp.reduce(rows, axis=0) - np.log(len(rows))
         return mean
 

@@ -36,6 +36,7 @@ OPERATIONS = frozenset(
         "MatMulInteger",
         "Max",
         "Min",
+        "Mod",
         "Mul",
         "Neg",
         "Pad",

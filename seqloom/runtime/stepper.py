@@ -15,6 +15,7 @@ from seqloom.results.language import Studied
 from seqloom.results.layouts import Layout
 from seqloom.runtime.sessions import Session
 from seqloom.search.contracts import FloatArray, IntArray, State, Step
+from seqloom.search.ctc import PositionScores
 from seqloom.symbols import BEGIN
 
 Array = npt.NDArray[Any]
@@ -35,6 +36,10 @@ class ModelShape:
     layouts: Mapping[str, Layout] = field(default_factory=dict)
 
 
+SCORES, POSITIONS = "ctc", "ctc.lengths"
+"""What an encoder's graph gives beside the first state: what positions say, and how many there are."""
+
+
 @dataclass(frozen=True)
 class RuntimeState:
     """A state as named arrays: those of rows [B, K, ...], and those that the rows of a sentence share [B, ...]."""
@@ -44,6 +49,8 @@ class RuntimeState:
     count: int
     told: Mapping[str, Oracle] = field(default_factory=dict)
     time: int = 0
+    scores: PositionScores | None = None
+    """What positions say, of a state before the first symbol."""
 
     @property
     def sentences(self) -> int:
@@ -140,15 +147,20 @@ class RuntimeStepper:
     def start(self, sources: Mapping[str, Padded], count: int, oracle: Mapping[str, Oracle] | None = None) -> RuntimeState:
         """Read the sources of `count` sentences; one row each."""
         names = [*self._shape.rows, *self._shape.sentences]
-        found = dict(
-            zip(names, self._encoder.run([f"{name}.first" for name in names], self._read(sources, count)), strict=True)
-        )
+        more = [name for name in (SCORES, POSITIONS) if name in self._encoder.outputs]
+        wanted = [*(f"{name}.first" for name in names), *more]
+        found = dict(zip([*names, *more], self._encoder.run(wanted, self._read(sources, count)), strict=True))
         return RuntimeState(
             rows={name: found[name] for name in self._shape.rows},
             shared={name: found[name] for name in self._shape.sentences},
             count=count,
             told=oracle or {},
+            scores=PositionScores(found[SCORES], found[POSITIONS]) if more else None,
         )
+
+    def position_scores(self, state: State) -> PositionScores | None:
+        """What the positions say for CTC, given the state before the first symbol; None for a model without it."""
+        return _required(state).scores
 
     def _read(self, sources: Mapping[str, Padded], count: int) -> Arrays:
         if not sources:

@@ -49,7 +49,7 @@ class Architecture:
         """Whether all positions of a source have some weight."""
         match self.section.bridge:
             case sections.AttentionBridge(attention=attention):
-                return not isinstance(attention, sections.Local | sections.Hard)
+                return not isinstance(attention, sections.Local | sections.Hard | sections.Location)
             case bridge:
                 return isinstance(bridge, sections.CrossAttentionBridge)
 
@@ -101,6 +101,9 @@ FURTHER_ATTENTIONS: Mapping[str, Settings] = {
     "coverage": {"kind": "additive", "size": 5, "coverage": True},
     "local_monotonic": {"kind": "local", "centre": "monotonic", "window": 1, "score": {"kind": "additive", "size": 5}},
     "local_predictive": {"kind": "local", "centre": "predictive", "window": 2, "score": {"kind": "projected", "size": 3}},
+    "local_previous": {"kind": "local", "centre": "previous", "window": 1, "score": {"kind": "additive", "size": 5}},
+    "location": {"kind": "location", "size": 5, "filters": 2, "width": 3},
+    "location_window": {"kind": "location", "size": 5, "filters": 2, "width": 5, "window": 1},
     # Nothing but REINFORCE teaches this one where to look.
     "hard": {"kind": "hard", "score": {"kind": "bilinear"}, "entropy": 0.0, "soft_share": 0.0},
 }
@@ -389,8 +392,11 @@ def encoders_of_frames() -> Iterator[Architecture]:
         model = build_section(bridge, cell=CELLS["lstm"]).model_dump()
         section = sections.Model.model_validate({**model, "encoder": {**FRAME_ENCODERS[name], **size}})
         yield Architecture(f"{name}-{kind}", section, (("source", "frames"),))
+    spoken = {**build_section(BAHDANAU).model_dump(), "encoder": FRAME_ENCODERS["pyramid"], "ctc": {"weight": 0.4}}
+    yield Architecture("pyramid-ctc", sections.Model.model_validate(spoken), (("source", "frames"),))
     encoders = {"frames": FRAME_ENCODERS["pyramid"], "text": {"kind": "text", "size": 3, "embedding": 4}}
-    section = sections.Model.model_validate({"encoders": encoders, "decoder": TRANSFORMER_DECODER})
+    model = {"encoders": encoders, "decoder": TRANSFORMER_DECODER, "ctc": {"source": "frames"}}
+    section = sections.Model.model_validate(model)
     yield Architecture("pyramid+text-to-transformer", section, (("frames", "frames"), ("text", "text")))
 
 

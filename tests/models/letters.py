@@ -12,7 +12,7 @@ from seqloom.data.preparing.batches import Batch
 from seqloom.models import attention as attentions
 from seqloom.models import bridges, cells
 from seqloom.models.attention import HardAttention
-from seqloom.models.attention.local import MonotonicAttention, PredictiveAttention
+from seqloom.models.attention.local import FollowingAttention, MonotonicAttention, PredictiveAttention
 from seqloom.models.decoders import RecurrentDecoder, TransformerDecoder
 from seqloom.models.encoder_decoder import EncoderDecoder
 from seqloom.models.encoders import (
@@ -296,6 +296,17 @@ def one_attention_of(attention: nn.Module) -> equations.Attention:
         case attentions.CoverageAttention() as covering:
             matrices = array(covering.from_query.weight), array(covering.from_memory.weight)
             return equations.Covering(array(covering.energy.weight)[0], *matrices, array(covering.from_coverage))
+        case attentions.LocationAttention() as locating:
+            return equations.Locating(
+                V=array(locating.energy.weight)[0],
+                U=array(locating.from_query.weight),
+                W=array(locating.from_memory.weight),
+                F=array(locating.from_location.weight),
+                K=array(locating.filters.weight)[:, 0],
+                window=locating.window,
+            )
+        case FollowingAttention(score=score, window=window):
+            return equations.Following(score_of(score), window)
         case MonotonicAttention(score=score, window=window):
             return equations.Local(score_of(score), window)
         case PredictiveAttention(score=score, window=window, to_hidden=to_hidden, to_place=to_place):

@@ -147,6 +147,25 @@ def test_it_looks_where_it_is_told(architecture: Architecture) -> None:
     assert_close(probabilities(steps), probabilities(torch_steps))
 
 
+@pytest.mark.parametrize("shortlist", [None, 3])
+@pytest.mark.parametrize("name", ["pyramid-ctc", "pyramid+text-to-transformer"])
+def test_positions_say_the_same_for_ctc(name: str, shortlist: int | None) -> None:
+    architecture = ARCHITECTURES[name]
+    batch = batch_for(architecture, (2, 0, 4))
+    found = []
+    for stepper in (
+        exported(architecture, shortlist=shortlist),
+        TorchStepper(model_of(architecture, torch.float32), shortlist=shortlist),
+    ):
+        scores = stepper.position_scores(stepper.start(batch.sources, 3))
+        assert scores is not None
+        found.append(scores)
+    one, other = found
+    assert one.lengths.tolist() == other.lengths.tolist() == [3, 0, 5]
+    assert_close(one.log_probs[2], other.log_probs[2])
+    assert one.log_probs.shape[-1] == (TARGET_SIZE if shortlist is None else 6)
+
+
 def test_rows_of_a_beam_follow_their_parents() -> None:
     architecture = ARCHITECTURES["lstm-bahdanau-2_layers"]
     batch = batch_for(architecture)

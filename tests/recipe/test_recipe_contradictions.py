@@ -260,7 +260,7 @@ def test_the_names_of_sources_agree_everywhere(settings: str, model: str, part: 
         ("{a: {sise: 3}}", "data.sources.a.sise: unknown key for kind text"),
         (
             "[a]",
-            "expected names, each with a section whose kind is one of image, sound, text, vector, video; got a list",
+            "each with a section whose kind is one of features, image, sound, text, vector, video; got a list",
         ),
         ("{a: {}, b: {}}, train: {source: x, target: y}", "aligned files hold one source, and `sources` names several"),
     ],

@@ -12,9 +12,9 @@ from seqloom.recipe.sections import Metric
 
 from .refusals import BEAM_KEYS, DATES, refusal
 
-KINDS = "additive, bilinear, concat, dot, hard, local, multi_head, projected"
+KINDS = "additive, bilinear, concat, dot, hard, local, location, multi_head, projected"
 TOP_KEYS = "Known keys here: data, model, training, search, seed, device."
-MODEL_KEYS = "Known keys here: encoder, encoders, decoder, bridge."
+MODEL_KEYS = "Known keys here: encoder, encoders, decoder, bridge, ctc."
 TRAINING_KEYS = (
     "Known keys here: epochs, steps, batch_tokens, batch_size, bptt, accumulate, optimiser, learning_rate, schedule, clip, "
     "label_smoothing, sampled_softmax, loss_per, augment, ema, rates, validation, checkpoint, keep, precision, "
@@ -167,7 +167,7 @@ UNKNOWN_KEYS = {
     ),
     "model: {bridge: {attention: {kind: dot, size: 3}}}": (
         "model.bridge.attention.size: unknown key for kind dot. "
-        "It belongs to the kinds additive, concat, projected, multi_head: "
+        "It belongs to the kinds additive, concat, projected, multi_head, location: "
         "change the kind or remove the key. Known keys here: kind, scaled."
     ),
     "search: {kind: beam, top_k: 3}": (

@@ -72,7 +72,8 @@ def test_the_resolved_recipe_is_readable() -> None:
     assert "\n  bridge: {kind: initial, start: {dense: 1, sources: [], compare: false}}\n" in text
     assert "\n  optimiser: {kind: adam, betas: [0.9, 0.999], epsilon: 1.0e-08}\n" in text
     assert text.endswith(
-        "\nsearch: {kind: greedy, length_factor: 2.0, length_extra: 10, minimum_length: 0, forbid: []}\nseed: 1\ndevice: auto\n"
+        "\nsearch: {kind: greedy, length_factor: 2.0, length_extra: 10, minimum_length: 0, forbid: [], ctc: 0.0}"
+        "\nseed: 1\ndevice: auto\n"
     )
     assert "&" not in text
 
@@ -263,7 +264,7 @@ def test_the_model_jar_says_what_becomes_of_the_context(into: str, words: str) -
 
 
 def test_choices_are_listed() -> None:
-    kinds = ("dot", "bilinear", "additive", "concat", "projected", "multi_head", "local", "hard")
+    kinds = ("dot", "bilinear", "additive", "concat", "projected", "multi_head", "local", "hard", "location")
     assert choices("model.bridge.attention") == kinds
     assert choices("model.bridge.attention.score") == kinds[:5]
     assert choices("training.loss_per") == ("tokens", "sequences")
@@ -341,7 +342,11 @@ def test_any_recipe_survives_yaml(data: dict[str, Any]) -> None:
         recipe = recipe_from(data)
     except RecipeError:
         # The generator knows types and bounds, not which parts go together.
-        simple = {"model": {}, "data": data["data"] | {"sources": {"source": {}}, "columns": {}}}
+        simple = {
+            "model": {},
+            "search": data.get("search", {}) | {"ctc": 0.0},
+            "data": data["data"] | {"sources": {"source": {}}, "columns": {}},
+        }
         recipe = recipe_from(data | simple | {"training": data.get("training", {}) | {"sampled_softmax": None, "keep": None}})
     assert plainly(to_yaml(recipe)) == recipe
     assert differences(recipe, plainly(to_yaml(recipe))) == []

@@ -3,6 +3,7 @@
 from typing import Any
 
 from seqloom.data.kinds.contract import SourceKind
+from seqloom.data.kinds.features import FeaturesKind
 from seqloom.data.kinds.files import FileKind
 from seqloom.data.kinds.image import ImageKind
 from seqloom.data.kinds.sound import SoundKind
@@ -17,6 +18,7 @@ KINDS: dict[str, type[SourceKind[Any]]] = {
     "image": ImageKind,
     "sound": SoundKind,
     "video": VideoKind,
+    "features": FeaturesKind,
 }
 """By the word of a recipe."""
 

@@ -15,6 +15,7 @@ from seqloom.models.attention.contract import (
 from seqloom.models.attention.dot import BilinearAttention, DotAttention, ProjectedAttention
 from seqloom.models.attention.hard import HardAttention
 from seqloom.models.attention.local import LocalAttention
+from seqloom.models.attention.location import LocationAttention
 from seqloom.models.attention.multi_head import MultiHeadAttention
 from seqloom.models.attention.premultiplied import PremultipliedAttention
 
@@ -31,6 +32,7 @@ __all__ = [
     "HardAttention",
     "KeyValues",
     "LocalAttention",
+    "LocationAttention",
     "MultiHeadAttention",
     "PremultipliedAttention",
     "ProjectedAttention",

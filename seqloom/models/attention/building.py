@@ -6,7 +6,8 @@ from seqloom.models.attention.additive import AdditiveAttention, ConcatAttention
 from seqloom.models.attention.contract import Attention, ScoredAttention
 from seqloom.models.attention.dot import BilinearAttention, DotAttention, ProjectedAttention
 from seqloom.models.attention.hard import HardAttention
-from seqloom.models.attention.local import MonotonicAttention, PredictiveAttention
+from seqloom.models.attention.local import FollowingAttention, MonotonicAttention, PredictiveAttention
+from seqloom.models.attention.location import LocationAttention
 from seqloom.models.attention.multi_head import MultiHeadAttention
 from seqloom.recipe import sections
 
@@ -16,10 +17,14 @@ def build_attention(section: sections.Attention, query_size: int, memory_size: i
     match section:
         case sections.Additive(size=size, coverage=True):
             return CoverageAttention(query_size, memory_size, size)
+        case sections.Location(size=size, filters=filters, width=width, window=window):
+            return LocationAttention(query_size, memory_size, size, filters=filters, width=width, window=window)
         case sections.MultiHead(heads=heads, size=size):
             return MultiHeadAttention(query_size, memory_size, heads=heads, size=size)
         case sections.Local(centre="monotonic", window=window, score=score):
             return MonotonicAttention(build_score(score, query_size, memory_size), window=window)
+        case sections.Local(centre="previous", window=window, score=score):
+            return FollowingAttention(build_score(score, query_size, memory_size), window=window)
         case sections.Local(window=window, score=score):
             return PredictiveAttention(build_score(score, query_size, memory_size), query_size, window=window)
         case sections.Hard(soft_share=soft_share, score=score):

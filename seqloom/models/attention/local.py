@@ -1,7 +1,9 @@
 """Local attention (Luong et al. 2015): a score as in any other kind, but only the positions in a window are looked at.
 
-Positions and steps count from 1. The window is `[p_t - D, p_t + D]`; where it lies is what the two kinds differ in.
+Positions and steps count from 1. The window is `[p_t - D, p_t + D]`; where it lies is what the kinds differ in.
 """
+
+from dataclasses import replace
 
 import torch
 from torch import Tensor, nn
@@ -11,6 +13,7 @@ from seqloom.models.attention.contract import (
     AttentionWeights,
     Carry,
     KeyValues,
+    Read,
     ScoredAttention,
     masked_softmax,
 )
@@ -45,8 +48,29 @@ class MonotonicAttention(LocalAttention):
         """The softmax over the window around t."""
         (time,) = carry
         centres = torch.minimum(time, _lengths(keys))
-        mask = self._mask(_distances(centres, keys), keys)
+        mask = self._mask(distances_from(centres, keys), keys)
         return AttentionWeights(masked_softmax(self.score.scores(query, keys), mask), (time + 1,))
+
+
+class FollowingAttention(LocalAttention):
+    """`p_t = sum_j j a_{j,t-1}`, the centre of where the step before looked; before the first step, the first position.
+
+    For targets that run along with their sources at a pace of their own. Carried is p_t, [B, K].
+    """
+
+    def start(self, keys: KeyValues) -> Carry:
+        """The first step looks at the beginning."""
+        return (torch.ones_like(keys.mask[:, :1], dtype=keys.values.dtype),)
+
+    def look(self, query: Tensor, keys: KeyValues, carry: Carry) -> AttentionWeights:
+        """The softmax over the window around the centre of the step before."""
+        mask = self._mask(distances_from(carry[0], keys), keys)
+        weights = masked_softmax(self.score.scores(query, keys), mask)
+        return AttentionWeights(weights, (centres_of(weights[:, 0]),))
+
+    def redirected(self, read: Read, weights: Tensor, keys: KeyValues, carry: Carry) -> Read:
+        """What would have been read with other weights, around whose centre the next step looks."""
+        return replace(super().redirected(read, weights, keys, carry), carry=(centres_of(weights[:, 0]),))
 
 
 class PredictiveAttention(LocalAttention):
@@ -65,7 +89,7 @@ class PredictiveAttention(LocalAttention):
     def look(self, query: Tensor, keys: KeyValues, carry: Carry) -> AttentionWeights:
         """The softmax over the window around the place that each query names."""
         place = torch.sigmoid(self.to_place(torch.tanh(self.to_hidden(query)))).squeeze(-1)  # [B, Q]
-        distances = _distances(_lengths(keys) * place, keys)
+        distances = distances_from(_lengths(keys) * place, keys)
         gaussian = -distances.square() / (2.0 * (self.window / 2.0) ** 2)
         scores = self.score.scores(query, keys) + gaussian[:, None]
         return AttentionWeights(masked_softmax(scores, self._mask(distances, keys)), carry)
@@ -81,7 +105,13 @@ def _lengths(keys: KeyValues) -> Tensor:
     return keys.mask.sum(dim=1, keepdim=True)
 
 
-def _distances(centres: Tensor, keys: KeyValues) -> Tensor:
+def centres_of(weights: Tensor) -> Tensor:
+    """The mean position, counted from 1, by weights [B, Q, S]: [B, Q]. No gradient goes through it: windows have edges."""
+    positions = torch.arange(1, weights.shape[-1] + 1, device=weights.device, dtype=weights.dtype)
+    return (weights.detach() * positions).sum(dim=-1)
+
+
+def distances_from(centres: Tensor, keys: KeyValues) -> Tensor:
     """How far every position is from the centres [B, Q], with its sign: [B, Q, S]."""
     positions = torch.arange(1, keys.mask.shape[1] + 1, device=keys.mask.device)
     return positions - centres[..., None]

@@ -15,20 +15,23 @@ from seqloom.data.reading.oracles import Oracle
 from seqloom.models.attention.oracle import OracleWeights
 from seqloom.models.decoders import Decoded, DecoderState
 from seqloom.models.encoder_decoder import EncoderDecoder
+from seqloom.models.memory import Memory
 from seqloom.models.prediction.energies import attention_energies
 from seqloom.models.prediction.language import hidden_states, score_segment, study_segment
 from seqloom.results.language import Studied
 from seqloom.results.layouts import Layout
 from seqloom.search.contracts import FloatArray, IntArray, State, Step
+from seqloom.search.ctc import PositionScores
 from seqloom.symbols import BEGIN, SPECIALS, UNKNOWN
 from seqloom.system.cpu import TorchPrecision
 
 
 @dataclass(frozen=True)
 class TorchState:
-    """A decoder state behind the contract that search knows."""
+    """A decoder state behind the contract that search knows. scores: what positions say, of a state before the first symbol."""
 
     inner: DecoderState
+    scores: PositionScores | None = None
 
     @property
     def sentences(self) -> int:
@@ -40,7 +43,7 @@ class TorchState:
         regrouped = len(sentences) != self.sentences or bool((sentences != np.arange(self.sentences)).any())
         device = self.inner.hidden.device
         chosen, rows = torch.from_numpy(sentences).to(device), torch.from_numpy(np.ascontiguousarray(parents)).to(device)
-        return replace(self, inner=self.inner.select(chosen, rows, regrouped=regrouped))
+        return TorchState(self.inner.select(chosen, rows, regrouped=regrouped))
 
 
 class TorchStep(Step):
@@ -132,11 +135,24 @@ class TorchStepper:
     @torch.inference_mode()
     def start(self, sources: Mapping[str, Padded], count: int, oracle: Mapping[str, Oracle] | None = None) -> TorchState:
         """Read the sources of `count` sentences; one row each. oracle: sources in which attention looks where it is told."""
-        state = self._model.decoder.start(self._model.encode(sources), count)
+        memories = self._model.encode(sources)
+        state, scores = self._model.decoder.start(memories, count), self._scores(memories)
         if not oracle:
-            return TorchState(state)
+            return TorchState(state, scores)
         given = {name: self._oracle_weights(one) for name, one in oracle.items()}
-        return TorchState(replace(state, link=replace(state.link, oracle=given)))
+        return TorchState(replace(state, link=replace(state.link, oracle=given)), scores)
+
+    def _scores(self, memories: Mapping[str, Memory]) -> PositionScores | None:
+        head = self._model.ctc
+        if head is None:
+            return None
+        memory = memories[head.source]
+        log_probs, lengths = head(memory)[..., : self._size], memory.mask.sum(dim=1)
+        return PositionScores(log_probs.float().cpu().numpy(), lengths.cpu().numpy())
+
+    def position_scores(self, state: State) -> PositionScores | None:
+        """What the positions say for CTC, given the state before the first symbol; None for a model without it."""
+        return state.scores if isinstance(state, TorchState) else None
 
     def _oracle_weights(self, oracle: Oracle) -> OracleWeights:
         device = self._model.device

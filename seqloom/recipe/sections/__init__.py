@@ -12,6 +12,7 @@ from seqloom.recipe.sections.attention import (
     Dot,
     Hard,
     Local,
+    Location,
     MultiHead,
     Projected,
     Score,
@@ -32,7 +33,7 @@ from seqloom.recipe.sections.columns import SOURCE, TARGET, Columns, Form, form_
 from seqloom.recipe.sections.data import Aligned, BuiltinTask, Data, Files, Split
 from seqloom.recipe.sections.frames import Convolution, FrameEncoder, FramesReader, FrameTransformerEncoder, PyramidEncoder
 from seqloom.recipe.sections.inputs import DistributionInputs, Inputs, MixedInputs, NoInputs, OwnInputs, TeacherInputs
-from seqloom.recipe.sections.model import AnyEncoder, Decoder, DenseEncoder, Encoder, Model, SymbolEncoder, context_size
+from seqloom.recipe.sections.model import AnyEncoder, Ctc, Decoder, DenseEncoder, Encoder, Model, SymbolEncoder, context_size
 from seqloom.recipe.sections.neighbours import neighbour_of
 from seqloom.recipe.sections.recipe import Recipe
 from seqloom.recipe.sections.recurrent import (
@@ -48,6 +49,7 @@ from seqloom.recipe.sections.sentences import SentenceEncoder
 from seqloom.recipe.sections.sources import (
     AnySource,
     ColumnName,
+    FeaturesSource,
     FileSource,
     ImageSource,
     PictureSource,

@@ -45,6 +45,32 @@ class Additive(Section):
         return f"additive attention ({self.size} wide{', seeing its coverage' if self.coverage else ''})"
 
 
+class Location(Section):
+    """`V^T tanh(U s + W h_j + F f_jt)`, where filters `f_t = K * a_{t-1}` see the weights of the step before."""
+
+    kind: Literal["location"] = "location"
+    size: Positive = 128
+    filters: Positive = 10
+    width: Annotated[int, Field(ge=1, le=201)] = 15
+    """Over how many positions a filter sees: an odd number."""
+    window: Positive | None = None
+    """Only positions so near to the centre of where the step before looked are looked at; `None` means all."""
+
+    @property
+    def words(self) -> str:
+        """The attention in a summary of the recipe."""
+        near = "" if self.window is None else f", {counted(self.window, 'position')} to either side of where it looked last"
+        return f"location-aware attention ({self.size} wide, {counted(self.filters, 'filter')}{near})"
+
+    @model_validator(mode="after")
+    def _filters_have_a_middle(self) -> Self:
+        if self.width % 2 == 0:
+            raise ValueError(
+                f"`width: {self.width}` has no position in the middle. Use an odd number, such as {self.width + 1}"
+            )
+        return self
+
+
 class Concat(Section):
     """`w_2^T tanh(W_1 [s; h_j])`."""
 
@@ -132,14 +158,19 @@ class Local(BuiltOnScore):
     """Only positions in a window are looked at (Luong et al. 2015), so many to the left and to the right of its centre."""
 
     kind: Literal["local"] = "local"
-    centre: Literal["monotonic", "predictive"] = "predictive"
-    """`monotonic`: step t looks around position t; `predictive`: the query says where, and a Gaussian lies over the window."""
+    centre: Literal["monotonic", "predictive", "previous"] = "predictive"
+    """`monotonic`: step t looks around position t; `predictive`: the query says where, and a Gaussian lies over the window;
+    `previous`: around the mean of where the step before looked."""
     window: Positive = 5
 
     @property
     def words(self) -> str:
         """The attention in a summary of the recipe."""
-        around = "the step's number" if self.centre == "monotonic" else "a place that the query names"
+        around = {
+            "monotonic": "the step's number",
+            "predictive": "a place that the query names",
+            "previous": "where it looked last",
+        }[self.centre]
         return f"local {self.score.words}, {counted(self.window, 'position')} to either side of {around}"
 
 
@@ -160,9 +191,11 @@ class Hard(BuiltOnScore):
         return f"hard {self.score.words}, one position at a time"
 
 
-Attention = Annotated[Dot | Bilinear | Additive | Concat | Projected | MultiHead | Local | Hard, Field(discriminator="kind")]
+Attention = Annotated[
+    Dot | Bilinear | Additive | Concat | Projected | MultiHead | Local | Hard | Location, Field(discriminator="kind")
+]
 
 
-def score_of(attention: Attention) -> Dot | Bilinear | Additive | Concat | Projected | MultiHead:
+def score_of(attention: Attention) -> Dot | Bilinear | Additive | Concat | Projected | MultiHead | Location:
     """The score that an attention builds on, or is."""
     return attention.score if isinstance(attention, Local | Hard) else attention

@@ -66,6 +66,15 @@ SymbolEncoder = TextEncoder | TransformerEncoder | SentenceEncoder | ComparingEn
 Decoder = Annotated[RecurrentDecoder | TransformerDecoder, Field(discriminator="kind")]
 
 
+class Ctc(Section):
+    """A second way to the target: every position of a source says a symbol of it or nothing, in their order."""
+
+    weight: Annotated[float, Field(gt=0, lt=1)] = 0.3
+    """Its share of the loss; the rest is cross-entropy."""
+    source: str | None = None
+    """Whose positions speak, where there are several sources."""
+
+
 class Model(Section):
     """The encoder of the one source, or the encoders of several; the decoder, and the bridge between them."""
 
@@ -74,6 +83,8 @@ class Model(Section):
     """Instead of `encoder`, where there are several sources."""
     decoder: Decoder = RecurrentDecoder()
     bridge: Bridge = AttentionBridge()
+    ctc: Ctc | None = None
+    """Learned beside attention, so that a search can listen to both. For targets that run along with their sources."""
 
     @property
     def all_encoders(self) -> tuple[AnyEncoder, ...]:
@@ -113,6 +124,7 @@ class Model(Section):
             raise ValueError("`encoders` names no source. Give an encoder for each source, or write `encoder` for the only one")
         check_neighbours(self.encoder, self.encoders or {})
         encoders = self.all_encoders
+        _check_ctc(self.ctc, self.encoders, alone=self.encoder is not None)
         _check_tied(encoders, self.decoder)
         _check_reading(self.decoder, self.bridge)
         if isinstance(self.bridge, NoBridge):
@@ -147,6 +159,18 @@ def _check_started(encoders: Mapping[str, object], start: Start) -> None:
     count = len(start.sources or encoders) or 1
     if start.compare and count != 2:
         raise ValueError(f"`compare: true` compares the last states of two sources, found {count}. Name two in `sources`")
+
+
+def _check_ctc(ctc: Ctc | None, encoders: Encoders | None, *, alone: bool) -> None:
+    """Check that it is clear whose positions speak."""
+    if ctc is None:
+        return
+    if not alone and not encoders:
+        raise ValueError("`ctc` lets the positions of a source speak, and there is none. Remove `ctc`")
+    if encoders is not None and ctc.source not in encoders:
+        raise ValueError(f"`ctc` needs the name of a source whose positions speak: `source: {next(iter(encoders))}`, say")
+    if encoders is None and ctc.source is not None:
+        raise ValueError("`ctc.source` is for models of several sources, and there is one. Remove it")
 
 
 def _check_reading(decoder: Decoder, bridge: Bridge) -> None:

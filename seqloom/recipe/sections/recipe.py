@@ -14,7 +14,7 @@ from seqloom.recipe.sections.neighbours import neighbour_of
 from seqloom.recipe.sections.recurrent import ComparingEncoder, TextEncoder
 from seqloom.recipe.sections.search import Beam, Search
 from seqloom.recipe.sections.sentences import SentenceEncoder
-from seqloom.recipe.sections.sources import VideoSource
+from seqloom.recipe.sections.sources import FeaturesSource, VideoSource
 from seqloom.recipe.sections.training import Training
 from seqloom.recipe.sections.transformer import TransformerDecoder, TransformerEncoder
 from seqloom.recipe.sections.video import VideoEncoder
@@ -231,6 +231,16 @@ class Recipe(Section):
             raise ValueError("training.augment.speeds: sounds are played at them, and no source is a sound. Remove them")
         return self
 
+    @model_validator(mode="after")
+    def _widths_are_said(self) -> Self:
+        for name, source in self.data.sources.items():
+            if isinstance(source, FeaturesSource) and source.width is None:
+                raise ValueError(
+                    f"data.sources.{name}: a model has to know how many numbers a row of its features has. Write `width: 40`, "
+                    "or whatever the arrays' second size is"
+                )
+        return self
+
     def _readable_pairs(self) -> Iterator[tuple[str, AnyEncoder]]:
         """Sources with the encoders that are meant for them, as far as names agree; else there is another complaint."""
         if self.model.encoders is not None:
@@ -248,6 +258,15 @@ class Recipe(Section):
             )
         if self.data.text == "stream" and self.training.loss_per == "sequences":
             raise ValueError("training.loss_per: running text has no sequences to average over. Write `loss_per: tokens`")
+        return self
+
+    @model_validator(mode="after")
+    def _ctc_was_learned(self) -> Self:
+        if self.search.ctc and self.model.ctc is None:
+            raise ValueError(
+                "search.ctc: a search can listen to CTC only if the model learns it. Write `ctc: {weight: 0.3}` in model, or "
+                "remove `search.ctc`"
+            )
         return self
 
     @model_validator(mode="after")

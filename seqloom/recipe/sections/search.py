@@ -19,6 +19,8 @@ class SearchSection(Section):
     """So many symbols before `end` may come."""
     forbid: tuple[str, ...] = ()
     """Symbols that may not be written, as they stand in the vocabulary."""
+    ctc: Annotated[float, Field(ge=0, le=1)] = 0.0
+    """The share of what CTC says in what ranks symbols; for models with `model.ctc`."""
 
     @model_validator(mode="after")
     def _outputs_may_end(self) -> Self:

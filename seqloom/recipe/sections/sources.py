@@ -11,6 +11,8 @@ from seqloom.recipe.sections.vocabularies import Vocabulary, VocabularyFile
 ColumnName = Annotated[int, Field(ge=1)] | str
 """A column by its number, counted from 1, or by its name in the header line."""
 
+Deviation = Annotated[float, Field(gt=0)]
+
 
 class SourceSection(Section):
     """What all sources share."""
@@ -185,7 +187,49 @@ class VideoSource(PictureSource):
         return "{}videos of {} x {} pixels, {}".format("grey " if self.grey else "", *self.height_and_width, pace)
 
 
-AnySource = TextSource | VectorSource | ImageSource | SoundSource | VideoSource
+class FeaturesSource(FileSource):
+    """The source is an array that others computed, a row of `width` numbers for every moment: a .npy, or one in an .npz."""
+
+    kind: Literal["features"] = "features"
+    width: Positive | None = None
+    """How many numbers a row has. A model has to be told."""
+    normalise: Literal["none", "file"] = "none"
+    """`file`: every column of a file gets a mean of 0 and a deviation of 1; `none`: numbers are taken as they are."""
+    mean: float | tuple[float, ...] = 0.0
+    """What is subtracted from all rows of all files: one number, or one for each column."""
+    deviation: Deviation | tuple[Deviation, ...] = 1.0
+    """What all rows of all files are then divided by: one number, or one for each column."""
+    deltas: Annotated[int, Field(ge=0, le=2)] = 0
+    """1: how fast each number changes stands beside it; 2: and how fast that changes, too."""
+    pooled: bool = False
+    """Whether a file becomes one row, the mean of all."""
+    longest: Positive = 10_000
+    """Files of more rows are refused."""
+
+    @property
+    def content(self) -> str:
+        """Rows in time."""
+        return "frames"
+
+    @property
+    def in_words(self) -> str:
+        """What it is, for a summary."""
+        rows = "the mean of rows" if self.pooled else "rows"
+        return f"{rows} of {self.width} numbers{', and how they change' if self.deltas else ''}"
+
+    @model_validator(mode="after")
+    def _scales_fit(self) -> Self:
+        for name, given in (("mean", self.mean), ("deviation", self.deviation)):
+            if isinstance(given, tuple) and len(given) != self.width:
+                raise ValueError(f"`{name}` has {len(given)} numbers, and a row has {self.width}. Give one number, or as many")
+        if self.normalise == "file" and (self.mean != 0.0 or self.deviation != 1.0):
+            raise ValueError(
+                "`normalise: file` finds mean and deviation of each file itself. Remove it, or `mean` and `deviation`"
+            )
+        return self
+
+
+AnySource = TextSource | VectorSource | ImageSource | SoundSource | VideoSource | FeaturesSource
 Source = Annotated[AnySource, Field(discriminator="kind")]
 Sources = Annotated[dict[str, Source], AfterValidator(Named)]
 """What each source is, by its name."""

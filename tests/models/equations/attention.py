@@ -120,6 +120,48 @@ class Covering:
 
 
 @dataclass(frozen=True)
+class Locating:
+    """V^T tanh(U s + W h_j + F f_jt), f_t = K * a_{t-1} (Chorowski 2015); only j near the centre of a_{t-1}, with a window."""
+
+    V: Vector
+    U: Matrix
+    W: Matrix
+    F: Matrix
+    K: Matrix
+    window: int | None = None
+
+    def attend(self, s: Vector, h: Sequence[Vector], past: Sequence[Sequence[Vector]]) -> tuple[Vector, list[Vector]]:
+        before = past[-1][0] if past else np.zeros(len(h))
+        centre = max(1.0, sum((j + 1) * before[j] for j in range(len(h))))
+        inside = [j for j in range(len(h)) if self.window is None or abs(j + 1 - centre) <= self.window]
+        energies = []
+        for j in inside:
+            f = np.zeros(len(self.K))
+            for k in range(self.K.shape[1]):
+                place = j + k - self.K.shape[1] // 2
+                f = f + self.K[:, k] * (before[place] if 0 <= place < len(h) else 0.0)
+            energies.append(float(self.V @ tanh(self.U @ s + self.W @ h[j] + self.F @ f)))
+        a = np.zeros(len(h))
+        a[inside] = softmax(energies)
+        return averaged(a, h), [a]
+
+
+@dataclass(frozen=True)
+class Following:
+    """Only |j - p_t| <= D is looked at, where p_t = sum_j j a_{j,t-1}, counted from 1, and p_1 = 1."""
+
+    score: Score
+    D: int
+
+    def attend(self, s: Vector, h: Sequence[Vector], past: Sequence[Sequence[Vector]]) -> tuple[Vector, list[Vector]]:
+        p = sum((j + 1) * past[-1][0][j] for j in range(len(h))) if past else 1.0
+        inside = [j for j in range(len(h)) if abs(j + 1 - p) <= self.D]
+        a = np.zeros(len(h))
+        a[inside] = softmax([self.score.energy(s, h[j]) for j in inside])
+        return averaged(a, h), [a]
+
+
+@dataclass(frozen=True)
 class Local:
     """Only |j - p_t| <= D is looked at (Luong 2015), where j and t count from 1 and p_t = t.
 
