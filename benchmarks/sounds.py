@@ -3,6 +3,7 @@
     python benchmarks/sounds.py fsdd --data DATA --runs RUNS                    (strings of digits, all speakers known)
     python benchmarks/sounds.py fsdd-without-theo --data DATA --runs RUNS       (and the other four; the test is of him alone)
     python benchmarks/sounds.py grid --data DATA --runs RUNS                    (six words, one speaker)
+    python benchmarks/sounds.py tones --data DATA --runs RUNS                   (melodies; longer ones than training has, too)
 
 DATA holds the folders fsdd and grid_s1; tables and joined recordings are written beside the runs. A run that was interrupted
 goes on, a finished one is picked up. With --split validation, nothing of the test part is looked at.
@@ -24,6 +25,8 @@ from rapidfuzz.distance import Levenshtein
 from runs import Found, report
 
 from seqloom.cli.recipes import find_recipe
+from seqloom.data.builtin.scenes import Pointing
+from seqloom.data.builtin.tones import listening_of, melody_of
 from seqloom.data.media.files import MediaRoot
 from seqloom.data.media.sounds import samples_of
 from seqloom.data.preparing.corpus import Corpus
@@ -123,11 +126,15 @@ def _rows(table: Path) -> Iterator[dict[str, str]]:
         yield from csv.DictReader(stream, delimiter="\t")
 
 
-TASKS = ("fsdd", *(f"fsdd-without-{speaker}" for speaker in SPEAKERS), "grid")
+TASKS = ("fsdd", *(f"fsdd-without-{speaker}" for speaker in SPEAKERS), "grid", "tones")
+LENGTHS = (5, 7, 10, 15, 20)
+"""So many notes have the melodies on which a model of `tones` is judged further; training has 3 to 7."""
 
 
 def settings_of(name: str, data: Path, runs: Path) -> list[str]:
     """What a task sets in the recipe; its tables are written if they are not there."""
+    if name == "tones":
+        return []
     folder = runs / f"{name}-data"
     folder.mkdir(parents=True, exist_ok=True)
     return (
@@ -162,6 +169,19 @@ class Measure:
         }
 
 
+def by_length(path: Path, count: int = 100) -> Found:
+    """Of melodies of several lengths: notes wrong, and notes that were named while listening to them, in percent."""
+    predictor, found = Predictor.load(path), {}
+    for notes in LENGTHS:
+        names = [f"tones:{2_000_009 + 10 * number}/{notes}" for number in range(count)]
+        written = predictor.predict(names)
+        said = [melody_of(name).names.split() for name in names]
+        edits = sum(Levenshtein.distance(one.text.split(), other) for one, other in zip(written, said, strict=True))
+        listening = sum(map(listening_of, written), start=Pointing())
+        found[f"{notes} notes"] = [round(100 * edits / (notes * count), 1), round(100 * listening.accuracy, 1)]
+    return found
+
+
 def figures(found: Found) -> str:
     """The figures of a row."""
     return f"{found['word error']:.2f} | {found['sentences right']:.1f}"
@@ -179,8 +199,12 @@ def main() -> None:
     given = parser.parse_args()
     for name in given.names:
         own = settings_of(name, given.data.resolve(), given.runs.resolve())
-        recipe = read_recipe(find_recipe("speech"), [*own, f"training.threads={given.threads}", *given.set])
+        recipe = read_recipe(
+            find_recipe("tones" if name == "tones" else "speech"), [*own, f"training.threads={given.threads}", *given.set]
+        )
         report(name, recipe, given.runs / name, measure=Measure(given.split), figures=figures)
+        if name == "tones":
+            print(by_length(given.runs / name))
 
 
 if __name__ == "__main__":

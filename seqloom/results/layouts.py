@@ -49,11 +49,12 @@ class Grid:
 class Frames:
     """In time: of a file that became rows, a position for every `stride` of them.
 
-    seconds: from one row to the next, where that is known.
+    seconds: from one row to the next, where that is known. beyond: so long a row goes on after the next begins.
     """
 
     stride: int = 1
     seconds: float | None = None
+    beyond: float = 0.0
 
     def positions(self, length: int) -> int:
         """How many positions an encoder writes for so many rows."""

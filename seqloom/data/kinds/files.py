@@ -63,6 +63,11 @@ class FileKind(SourceKind[File]):
         """How much time there is between two rows; None if they do not lie in time."""
         return None
 
+    @property
+    def row_overlap(self) -> float:
+        """For how many seconds a row goes on after the next one begins."""
+        return 0.0
+
     def excess(self, media: Media) -> str | None:  # noqa: ARG002 (not every kind has a limit)
         """In how far a file is longer than the recipe takes; None if it is not."""
         return None
@@ -166,7 +171,7 @@ class _FileReader(SourceReader):
     def alignment(self, source: ReadSource, weights: FloatArray) -> Alignment:  # noqa: ARG002 (as other kinds)
         count, layout = weights.shape[-1], self._side.layout
         if isinstance(layout, Frames):
-            layout = replace(layout, seconds=self._kind.row_seconds)
+            layout = replace(layout, seconds=self._kind.row_seconds, beyond=self._kind.row_overlap)
         match layout:
             case Grid():
                 names = layout.names()

@@ -67,6 +67,11 @@ class SoundKind(FileKind[SoundSource]):
         """The recipe's step."""
         return self.section.step / 1000
 
+    @property
+    def row_overlap(self) -> float:
+        """Windows are longer than steps."""
+        return (self.section.window - self.section.step) / 1000
+
     def excess(self, media: Media) -> str | None:
         """How many seconds it has, if that is more than the recipe's."""
         seconds = sound_facts(media).seconds

@@ -95,7 +95,7 @@ def _rows_are_a_kind(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         patched.setattr(Data.model_fields["sources"], "annotation", dict[str, union])
         patched.setitem(kinds.KINDS, "rows", RowsKind)
         patched.setitem(cast(dict[Any, str], rules._READS), DenseEncoder, "rows")
-        patched.setattr(encoder_decoder, "build_encoder", lambda section, size: RowsEncoder(section, size))
+        patched.setattr(encoder_decoder, "build_encoder", lambda section, size, _: RowsEncoder(section, size))
         Data.model_rebuild(force=True)
         Recipe.model_rebuild(force=True)
         yield
