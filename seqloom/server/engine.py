@@ -210,8 +210,8 @@ class Engine:
     def _gather(self) -> None:
         """Give others a moment to come along, if it is a job that they could share.
 
-        After a batch, those whom it has answered are about to ask again. Without a pause they would find the next begun, and
-        two halves would take turns for ever, each at nearly the price of the whole.
+        After a batch, those whom it has answered may be about to ask again. The pause is meant to let them join the next; who
+        asks alone is not made to wait. On a loaded machine it was too short for that (docs/performance.md).
         """
         until = time.monotonic() + self._pause
         while not self._stopping and self._jobs and isinstance(self._jobs[0], BatchJob) and self._queued < self._expected:

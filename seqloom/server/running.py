@@ -3,7 +3,6 @@
 import asyncio
 import logging
 import socket
-import sys
 from collections.abc import Callable
 
 import h11
@@ -17,9 +16,6 @@ from seqloom.server.settings import Settings
 _HEADER_SECONDS = 10.0
 """A client that takes longer to say what it wants is hung up on."""
 _KEEP_ALIVE = 30
-_TURNS = 0.0005
-"""How long, in seconds, the thread that computes keeps the interpreter while the one that answers wants it. Every use
-of a socket is such a moment: with Python's own 5 ms, a busy server could not even refuse a hundred requests a second."""
 _BACKLOG = 2048
 
 
@@ -61,7 +57,6 @@ def serve(settings: Settings, *, verbose: bool = False, started: Callable[[str],
     """Serve until told to stop. started: is told the address when requests are taken. verbose: log every request."""
     logging.basicConfig(format="%(levelname)s %(message)s", level=logging.WARNING)
     logging.getLogger("seqloom.server").setLevel(logging.INFO if verbose else logging.WARNING)
-    sys.setswitchinterval(_TURNS)
     app = build_app(settings)
     with _listening(settings) as listener:
         host, port = listener.getsockname()[:2]
