@@ -55,23 +55,23 @@ def read_source(
     lengths = graph.input(f"{name}.lengths", "int64", ["B"])
     match section:
         case sections.TextEncoder():
-            return _read_text(graph, section, weights, graph.input(name, "int64", ["B", "S"]), lengths, neighbour)
+            return _read_text(graph, section, weights, graph.input(name, "int64", ["B", f"S.{name}"]), lengths, neighbour)
         case sections.ComparingEncoder() if neighbour is not None:
-            return _read_comparing(graph, section, weights, graph.input(name, "int64", ["B", "S"]), lengths, neighbour)
+            return _read_comparing(graph, section, weights, graph.input(name, "int64", ["B", f"S.{name}"]), lengths, neighbour)
         case sections.ComparingEncoder():
             raise TypeError("a text is compared with another one")
         case sections.SentenceEncoder():
-            return _read_sentences(graph, weights, graph.input(name, "int64", ["B", "S"]), lengths)
+            return _read_sentences(graph, weights, graph.input(name, "int64", ["B", f"S.{name}"]), lengths)
         case sections.TransformerEncoder():
-            return _read_at_once(graph, section, weights, graph.input(name, "int64", ["B", "S"]), lengths)
+            return _read_at_once(graph, section, weights, graph.input(name, "int64", ["B", f"S.{name}"]), lengths)
         case sections.DenseEncoder():
             return _read_vector(graph, section, weights, graph.input(name, "float", ["B", 1, *shape]), lengths)
         case sections.PyramidEncoder():
-            frames = graph.input(name, "float", ["B", "S", *shape])
+            frames = graph.input(name, "float", ["B", f"S.{name}", *shape])
             states, lengths, ends = read_pyramid(graph, section, weights, frames, lengths)
             return Memory(states, real_positions(graph, states, lengths), ends[0], (ends,))
         case sections.FrameTransformerEncoder():
-            frames = graph.input(name, "float", ["B", "S", *shape])
+            frames = graph.input(name, "float", ["B", f"S.{name}", *shape])
             states, lengths = read_frames_at_once(graph, section, weights, frames, lengths)
             mask = real_positions(graph, states, lengths)
             summary = _mean(graph, states, mask)

@@ -19,6 +19,7 @@ from seqloom.models.encoders.vision import in_a_row, scaled
 from seqloom.models.prediction.stepper import TorchStepper
 from seqloom.models.weights import weight_arrays
 from seqloom.recipe import sections
+from seqloom.runtime.guard import require_harmless
 from seqloom.runtime.sessions import Session
 from seqloom.runtime.stepper import ModelShape, RuntimeStep, RuntimeStepper
 from seqloom.search.contracts import FloatArray, IntArray, Step, Stepper
@@ -69,7 +70,10 @@ def runtime_of(
     shortlist: int | None = None,
 ) -> RuntimeStepper:
     graphs = write_graphs(section, weight_arrays(model), shapes, precision=precision, shortlist=shortlist)
-    encoder, step = (Session(one.SerializeToString(), where="a graph") for one in (graphs.encoder, graphs.step))
+    written = [one.SerializeToString() for one in (graphs.encoder, graphs.step)]
+    for one in written:
+        require_harmless(one)
+    encoder, step = (Session(one, where="a graph") for one in written)
     return RuntimeStepper(
         encoder, step, best(), ModelShape(graphs.rows, graphs.sentences, graphs.attended, graphs.vocabulary_size)
     )
@@ -92,6 +96,16 @@ def probabilities(steps: list[Step]) -> FloatArray:
 def assert_close(one: FloatArray, other: FloatArray, tolerance: float = CLOSE) -> None:
     assert one.shape == other.shape
     assert not one.size or float(np.abs(one - other).max()) <= tolerance
+
+
+def test_two_texts_may_differ_in_length() -> None:
+    architecture = ARCHITECTURES["story+question"]
+    batch = batch_for(architecture)
+    shorter = {**batch.sources, "text_1": Padded.of(sequences((2, 1, 2), architecture.sizes["text_1"], 5))}
+    unequal = replace(batch, sources=shorter)
+    expected = read(TorchStepper(model_of(architecture, torch.float32)), unequal)
+    for ours, wanted in zip(read(exported(architecture), unequal), expected, strict=True):
+        assert np.abs(ours.all() - wanted.all()).max() < 100 * CLOSE
 
 
 @each(EVERY)

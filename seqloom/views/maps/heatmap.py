@@ -126,20 +126,19 @@ def _candidates(prediction: Prediction) -> str:
         return f'<p class="scores">{_scores(prediction.best)}</p>'
     rows = "".join(
         f'<li><button type="button" class="candidate" aria-pressed="{str(index == 0).lower()}">'
-        f"<b>{index + 1}</b>{foreign(one.text or EMPTY, 'text')}{_chance(one)}"
-        f"<span class='num'>{_scores(one)}</span></button></li>"
+        f"<b>{index + 1}</b>{foreign(one.text or EMPTY, 'text')}"
+        f"<span class='num'>{_chance(one) or _scores(one)}</span></button></li>"
         for index, one in enumerate(prediction.candidates)
     )
     return f'<ol class="candidates" aria-label="Outputs, best first">{rows}</ol>'
 
 
 def _chance(candidate: Candidate) -> str:
-    """A bar for the probability of a class."""
+    """A bar for the probability of a class; nothing for other outputs."""
     if candidate.probability is None:
         return ""
-    return (
-        f'<span class="chance"><i style="width:{candidate.probability:.1%}"></i></span><span>{candidate.probability:.1%}</span>'
-    )
+    share = f"{candidate.probability:.1%}"
+    return f'<span class="chance"><i style="width:{share}"></i></span><span>{share}</span>'
 
 
 def _scores(candidate: Candidate) -> str:
