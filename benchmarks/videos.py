@@ -121,8 +121,8 @@ MEASURES = {"gestures": measure_classes, "gestures-bag": measure_classes, "lips"
 
 
 def figures(found: Found) -> str:
-    """Every figure that was measured."""
-    return " | ".join(f"{value:.2f}" for value in found.values() if isinstance(value, float))
+    """Every figure that was measured; what every row says of its run follows."""
+    return " | ".join(f"{value:.2f}" for name, value in found.items() if isinstance(value, float) and name != "minutes")
 
 
 def leave_one_out(data: Path, runs: Path, settings: Sequence[str]) -> None:

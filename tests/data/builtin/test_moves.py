@@ -9,7 +9,8 @@ import pytest
 
 from seqloom.data.builtin.moves import ACTIONS, FRAMES, HELD_OUT, MovesRoot, draw, examples, film, time_pointing, write_moves
 from seqloom.data.builtin.moves.events import PAINTS, SHAPES
-from seqloom.data.builtin.moves.splits import numbers, split_of
+from seqloom.data.builtin.moves.splits import numbers
+from seqloom.data.builtin.scenes import split_of
 from seqloom.data.media.files import MediaError
 from seqloom.results.layouts import Film as FilmLayout
 from seqloom.results.predictions import Alignment

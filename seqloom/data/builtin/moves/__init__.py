@@ -13,7 +13,7 @@ from seqloom.data.builtin.moves.drawing import draw
 from seqloom.data.builtin.moves.events import ACTIONS, FRAMES, HELD_OUT, Actor, Story, film
 from seqloom.data.builtin.moves.files import MovesRoot, write_moves
 from seqloom.data.builtin.moves.pointing import time_pointing, time_pointing_of
-from seqloom.data.builtin.moves.splits import FILMS, examples, split_of
+from seqloom.data.builtin.moves.splits import FILMS, examples
 
 __all__ = [
     "ACTIONS",
@@ -26,7 +26,6 @@ __all__ = [
     "draw",
     "examples",
     "film",
-    "split_of",
     "time_pointing",
     "time_pointing_of",
     "write_moves",

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from random import Random
 from typing import NamedTuple
 
-from seqloom.data.builtin.scenes.things import COLOURS, Colour, Thing, extent, jittered
+from seqloom.data.builtin.scenes.things import COLOURS, Colour, Thing, extent, is_unseen, jittered
 
 VERSION = 2
 """Counts changes after which a number means another film."""
@@ -123,11 +123,6 @@ class Story:
             found += [Telling(place + 1 + index, word, actor.frames) for index, word in enumerate(actor.words)]
             place += 1 + len(actor.words) + len((",", "then"))
         return tuple(found)
-
-
-def is_unseen(number: int) -> bool:
-    """Whether a film shows a combination that is held out: those whose number ends in 9 do."""
-    return number % 10 == 9
 
 
 def film(number: int) -> Story:

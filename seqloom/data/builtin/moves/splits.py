@@ -1,33 +1,20 @@
 """Which films are for training, validation and test, and the examples that they make."""
 
 from collections.abc import Iterator, Mapping
-from itertools import count, islice
+from itertools import islice
 
-from seqloom.data.builtin.moves.events import film, is_unseen
-from seqloom.data.builtin.scenes.splits import Split
+from seqloom.data.builtin.moves.events import film
+from seqloom.data.builtin.scenes.splits import Split, numbered
 from seqloom.data.examples import Example, Origin, abbreviated
 from seqloom.data.media.files import FILMED, MediaError
 
 FILMS: Mapping[Split, int] = {"train": 8_000, "validation": 500, "test": 1_000}
 """How many films each split has."""
 
-_NUMBERS_OF_A_SEED = 1_000_000
-
-
-def split_of(number: int) -> Split:
-    """Say which split a film belongs to, by the last digit of its number: 9 is test, 8 validation, the others are train.
-
-    Films of test show a combination of colour, shape and action that is held out of the other two.
-    """
-    if is_unseen(number):
-        return "test"
-    return "validation" if number % 10 == 8 else "train"
-
 
 def numbers(split: Split, *, seed: int = 1) -> Iterator[int]:
-    """Yield the numbers of a split's films, `FILMS[split]` of them. No seed shows what another seed tests on."""
-    own = (number for number in count(seed * _NUMBERS_OF_A_SEED) if split_of(number) == split)
-    return islice(own, FILMS[split])
+    """Yield the numbers of a split's films, `FILMS[split]` of them; the last digit says which, as that of scenes does."""
+    return islice(numbered(split, seed=seed), FILMS[split])
 
 
 def number_of(name: str) -> int:

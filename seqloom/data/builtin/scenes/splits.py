@@ -28,9 +28,13 @@ def split_of(number: int) -> Split:
 
 
 def numbers(split: Split, *, seed: int = 1) -> Iterator[int]:
-    """Yield the numbers of a split's scenes, `PICTURES[split]` of them. No seed shows what another seed tests on."""
-    own = (number for number in count(seed * _NUMBERS_OF_A_SEED) if split_of(number) == split)
-    return islice(own, PICTURES[split])
+    """Yield the numbers of a split's scenes, `PICTURES[split]` of them."""
+    return islice(numbered(split, seed=seed), PICTURES[split])
+
+
+def numbered(split: Split, *, seed: int) -> Iterator[int]:
+    """Yield all numbers of a split, of whatever is drawn from numbers. No seed shows what another seed tests on."""
+    return (number for number in count(seed * _NUMBERS_OF_A_SEED) if split_of(number) == split)
 
 
 def reference(number: int) -> str:
