@@ -347,7 +347,8 @@ def test_any_recipe_survives_yaml(data: dict[str, Any]) -> None:
             "search": data.get("search", {}) | {"ctc": 0.0},
             "data": data["data"] | {"sources": {"source": {}}, "columns": {}},
         }
-        recipe = recipe_from(data | simple | {"training": data.get("training", {}) | {"sampled_softmax": None, "keep": None}})
+        absent = dict.fromkeys(("sampled_softmax", "keep", "augment"))
+        recipe = recipe_from(data | simple | {"training": data.get("training", {}) | absent})
     assert plainly(to_yaml(recipe)) == recipe
     assert differences(recipe, plainly(to_yaml(recipe))) == []
     assert all(sentence.endswith(".") for _, sentence in jars(recipe))
