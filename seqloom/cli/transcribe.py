@@ -73,8 +73,8 @@ def _heard(transcriber: "Transcriber", files: list[str], microphone: float | Non
         return [(name, list(transcriber.transcribe(name))) for name in files]
     from seqloom.data.media.microphone import listen
 
-    typer.echo(f"listening for {microphone:g} seconds", err=True)
-    return [("microphone", list(transcriber.transcribe_samples(listen(microphone, transcriber.rate), "microphone")))]
+    samples = listen(microphone, transcriber.rate, begins=lambda: typer.echo(f"listening for {microphone:g} seconds", err=True))
+    return [("microphone", list(transcriber.transcribe_samples(samples, "microphone")))]
 
 
 def _write(path: Path, text: str) -> None:

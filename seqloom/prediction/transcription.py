@@ -11,7 +11,7 @@ from seqloom.data.kinds import file_kind_of
 from seqloom.data.media.files import HandedFile
 from seqloom.data.media.sounds import samples_of, wav
 from seqloom.data.media.spectra import Samples
-from seqloom.errors import DataError, UsageError
+from seqloom.errors import UsageError
 from seqloom.prediction.predictor import Predictor
 from seqloom.recipe.sections import SoundSource
 from seqloom.results.layouts import Frames
@@ -71,12 +71,8 @@ class Transcriber:
 
     def transcribe(self, place: str) -> Iterator[Passage]:
         """Write down a file. Raises `DataError` for one that cannot be read."""
-        kind = file_kind_of(self._source)
-        try:
-            samples = samples_of(kind.find(place, Origin(INPUT, 1)), self.rate)
-        except DataError as problem:
-            raise DataError(f"{place}: {problem}") from problem
-        return self.transcribe_samples(samples, place)
+        media = file_kind_of(self._source).find(place, Origin(INPUT, 1))
+        return self.transcribe_samples(samples_of(media, self.rate), place)
 
     def transcribe_samples(self, samples: Samples, name: str) -> Iterator[Passage]:
         """Write down samples at the model's rate. name: what they are called in messages."""
