@@ -24,9 +24,11 @@ def chat(
     ] = None,
     temperature: Annotated[
         float | None,
-        typer.Option("--temperature", min=0.01, help="Draw replies at random in place of searching for the best one."),
+        typer.Option(
+            "--temperature", metavar="X", min=0.01, help="Draw replies at random in place of searching for the best one."
+        ),
     ] = None,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Of what is drawn.")] = 1,
+    seed: Annotated[int, typer.Option("--seed", metavar="N", min=0, help="Of what is drawn.")] = 1,
     json: Json = False,
 ) -> None:
     r"""Talk to a model, turn by turn.

@@ -72,7 +72,7 @@ def explain(
     maximum_input: MaximumInput = None,
     json: Json = False,
 ) -> None:
-    """Draw where the model looked while it wrote, or what it expected.
+    """Draw where a model looked as it wrote, or what it expected.
 
     Examples:
         seqloom explain runs/demo "le 3 mai 1979" --out map.html

@@ -17,7 +17,11 @@ def export(
     ],
     precision: Annotated[
         Literal["fp32", "int8"] | None,
-        typer.Option("--precision", help="int8 is about a quarter of the size, and faster; it rounds more.  [default: fp32]"),
+        typer.Option(
+            "--precision",
+            metavar="fp32|int8",
+            help="int8 is about a quarter of the size, and faster; it rounds more.  [default: fp32]",
+        ),
     ] = None,
     shortlist: Annotated[
         int | None,

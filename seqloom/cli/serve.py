@@ -49,13 +49,13 @@ def serve(
     ] = None,
     verbose: Annotated[bool, typer.Option("--verbose", help="Log method, route, status and time of every request.")] = False,
 ) -> None:
-    """Serve models over HTTP, with a web page that shows how they think.
+    """Serve models over HTTP, with a page that shows how they think.
 
     Examples:
         seqloom serve runs/dates
         seqloom serve runs/dates runs/book --port 8080
         seqloom serve en-de=runs/multi30k --languages en:de
-        seqloom serve exports/dates --host 0.0.0.0 --token-file token.txt --allow-host models.example.org
+        seqloom serve exports/dates --host 0.0.0.0 --token-file token.txt --allow-host example.org
 
     Open the address that it prints in a browser. The routes are described at /openapi.json and in docs/serving.md; /translate
     speaks LibreTranslate's language. Models are loaded when they are first asked, and again when their folders have changed.

@@ -23,7 +23,8 @@ def transcribe(
         str, typer.Option("--format", metavar="txt|srt|vtt|json", help="Plain lines, subtitles, or all times as JSON.")
     ] = "txt",
     out: Annotated[
-        Path | None, typer.Option("--out", help="Write to this file in place of standard output; of one recording.")
+        Path | None,
+        typer.Option("--out", metavar="FILE", help="Write to this file in place of standard output; of one recording."),
     ] = None,
     pause: Annotated[float, typer.Option("--pause", metavar="SECONDS", min=0.05, help="Silence that ends a passage.")] = 0.5,
     microphone: Annotated[
@@ -34,7 +35,7 @@ def transcribe(
     ] = None,
     json: Json = False,
 ) -> None:
-    """Write down recordings of any length, with the times of passages and words.
+    """Write down recordings of any length, with times of words.
 
     Examples:
         seqloom transcribe runs/speech talk.wav

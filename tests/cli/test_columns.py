@@ -44,10 +44,11 @@ def test_a_header_is_said_before_training_and_in_a_check(seqloom: Seqloom, here:
 
 
 @pytest.mark.parametrize("command", [["check", "table.tsv"], ["train", "--pairs", "table.tsv", "--out", "run"]])
-def test_names_of_recordings_stop_every_command(seqloom: Seqloom, here: Path, command: list[str]) -> None:
+def test_recordings_that_are_not_there_stop_every_command(seqloom: Seqloom, here: Path, command: list[str]) -> None:
     (here / "table.tsv").write_text("".join(f"{number}.wav\tone two\n" for number in range(30)))
     answer = seqloom(*command)
-    assert (answer.code, "which names sound files: '0.wav', '1.wav'" in answer.err) == (2, True)
+    wanted = "sound holds names of sound files such as '0.wav', and none of them is in the folder of the table"
+    assert (answer.code, wanted in answer.err) == (3, True)
     assert not (here / "run").exists()
 
 

@@ -139,7 +139,7 @@ def test_every_command_takes_several_sources(folder: Path, seqloom: Seqloom, tmp
     assert "Vector and text to class: say of which class an example is, given its sources reading and word." in told
     assert "dense encoder (8 wide) for reading" in told
     one = json.dumps({"reading": "0.5 0.5", "word": "d"})
-    assert seqloom("explain", run, one, "--out", tmp_path / "map.html").out.startswith("big d\n")
+    assert seqloom("explain", run, one, "--out", tmp_path / "map.html").out.startswith("big d ")
     assert "this run reads reading and word" in seqloom("explain", run, "d", "--out", tmp_path / "map.html").err
     assert seqloom("report", run, "--out", tmp_path / "report.html").code == 0
     [wrong] = seqloom("errors", run, folder / "table.tsv", "--out", tmp_path / "errors.html", "--json").objects

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from seqloom.data.examples import Origin
 from seqloom.data.kinds.contract import Player, Renderer
 from seqloom.data.kinds.files import FileKind
-from seqloom.data.media.files import PLAYED, HandedFile, Media, MediaError, Melody
+from seqloom.data.media.files import PLAYED, HandedFile, Media, MediaError, PlayedSound
 from seqloom.data.media.sounds import SoundRows, check_header, samples_of, sound_facts, spoken_length, wav
 from seqloom.data.media.spectra import Spectra
 from seqloom.recipe.sections import SoundSource
@@ -47,7 +47,7 @@ class SoundKind(FileKind[SoundSource]):
 
     def trouble_in(self, media: Media) -> str | None:
         """What its header tells: kind, length and rate."""
-        return None if isinstance(media, Melody) else check_header(media)
+        return None if isinstance(media, PlayedSound) else check_header(media)
 
     def find(self, name: str, origin: Origin) -> Media:
         """The file of a name; a melody such as `tones:12` is the same everywhere."""

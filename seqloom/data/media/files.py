@@ -123,7 +123,7 @@ FILMED = "moves:"
 
 
 @dataclass(frozen=True)
-class Melody(Media):
+class PlayedSound(Media):
     """A sound that is made when it is wanted, and as well at another rate. To whoever reads it, it is a file like others.
 
     seconds: how long it is. play: makes it at so many samples a second, [N].

@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from seqloom.data.examples import abbreviated
 from seqloom.data.media.containers import demuxer_of, open_container
-from seqloom.data.media.files import Media, MediaError, Melody
+from seqloom.data.media.files import Media, MediaError, PlayedSound
 from seqloom.data.media.spectra import Samples, Spectra
 from seqloom.data.media.threads import in_order
 from seqloom.errors import MissingExtraError
@@ -79,7 +79,7 @@ class _Decoder(Protocol):
 
 def sound_facts(media: Media) -> SoundFacts:
     """What the header of a recording says, once it is found to be sensible. Nothing is decoded."""
-    if isinstance(media, Melody):
+    if isinstance(media, PlayedSound):
         return SoundFacts(_MELODY_RATE, 1, round(media.seconds * _MELODY_RATE))
     with _problems_of(media.name):
         return _opened(media).facts
@@ -99,7 +99,7 @@ def samples_of(media: Media, rate: int, speed: float = 1.0) -> Samples:
 
     speed: at which it is played; higher ones sound higher, too.
     """
-    if isinstance(media, Melody):
+    if isinstance(media, PlayedSound):
         return media.play(rate / speed)
     with _problems_of(media.name):
         decoder = _opened(media)

@@ -10,8 +10,7 @@ from pathlib import Path
 from seqloom.data.builtin.tones.notes import MOST_NOTES, VERSION, Melody, melody
 from seqloom.data.builtin.tones.splits import Split, numbers
 from seqloom.data.examples import abbreviated
-from seqloom.data.media.files import PLAYED, MediaError, MediaRoot
-from seqloom.data.media.files import Melody as MelodyFile
+from seqloom.data.media.files import PLAYED, MediaError, MediaRoot, PlayedSound
 from seqloom.data.media.sounds import wav
 from seqloom.errors import WriteError
 
@@ -21,7 +20,7 @@ _RATE = 16_000
 class MelodyRoot(MediaRoot):
     """Where names such as `tones:12` begin: each stands for a melody that is played when it is listened to."""
 
-    def resolve(self, name: str) -> MelodyFile:
+    def resolve(self, name: str) -> PlayedSound:
         """The file of a name. Raises `MediaError` for any other name."""
         content = melody_of(name)
         size = 44 + 2 * round(content.seconds * _RATE)
@@ -30,7 +29,7 @@ class MelodyRoot(MediaRoot):
         )
 
 
-class _MelodyFile(MelodyFile):
+class _MelodyFile(PlayedSound):
     @cached_property
     def content_hash(self) -> str:
         """A hash of what the sound depends on, which is known without playing it."""
