@@ -74,8 +74,14 @@ def check(
         splits |= {name: parse_files(file) for name, file in (("validation", validation), ("test", test)) if file}
         table = recognised(train, columns, images, parse_format(format))
         taken = {"columns": table.as_json()}
-        further = file_checks(table.sources, sized=False)
-        diagnosis = examine(splits, format=table.format, columns=table.columns, sources=table.sources, further=further)
+        diagnosis = examine(
+            splits,
+            format=table.format,
+            columns=table.columns,
+            sources=table.sources,
+            classes=table.classes,
+            further=file_checks(table.sources, sized=False),
+        )
     if json:
         print_json({**diagnosis.as_json(), **taken})
     else:
@@ -100,6 +106,7 @@ def _of_recipe(path: str) -> "Diagnosis":
         columns=data.columns,
         maximum_length=data.maximum_length,
         sources=data.sources,
+        classes=data.vocabularies.target.kind == "whole",
         further=file_checks(data.sources, sized=True),
     )
 

@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from seqloom.errors import UsageError, WriteError
+from seqloom.results.predictions import Prediction
 from seqloom.views import to_json, write_map
+from seqloom.views.maps.svg import NO_ATTENTION
 
 from . import samples
 
@@ -55,3 +57,28 @@ def test_infinite_scores_become_null() -> None:
     best = replace(samples.without_attention().best, score=float("-inf"))
     prediction = replace(samples.without_attention(), best=best)
     assert json.loads(to_json(prediction))["score"] is None
+
+
+def classes(*shares: float, attention: bool = True) -> Prediction:
+    """A prediction of classes named a, b, c with these probabilities."""
+    drawn = samples.characters("cat", "a").best if attention else samples.without_attention().best
+    first, *others = (replace(drawn, text="abc"[index], probability=share) for index, share in enumerate(shares))
+    return replace(samples.characters("cat", "a"), best=first, alternatives=tuple(others))
+
+
+def test_drawings_of_classes_show_how_probable_each_is(tmp_path: Path) -> None:
+    drawn = write_map(classes(0.7, 0.2, 0.1), tmp_path / "m.svg").read_text(encoding="utf-8")
+    assert all(share in drawn for share in (">70.0%<", ">20.0%<", ">10.0%<", "output"))
+    assert "all others" not in drawn
+    assert ">5.0%<" in write_map(classes(0.7, 0.25), tmp_path / "n.svg").read_text(encoding="utf-8")
+    assert write_map(classes(0.7, 0.2, 0.1), tmp_path / "m.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_classes_of_a_model_without_attention_are_bars_alone(tmp_path: Path) -> None:
+    drawn = write_map(classes(0.7, 0.3, attention=False), tmp_path / "m.svg").read_text(encoding="utf-8")
+    assert ">30.0%<" in drawn
+    assert NO_ATTENTION not in drawn
+
+
+def test_a_class_alone_has_no_bars(tmp_path: Path) -> None:
+    assert "70.0%" not in write_map(classes(0.7), tmp_path / "m.svg").read_text(encoding="utf-8")

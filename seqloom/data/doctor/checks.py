@@ -7,7 +7,7 @@ Most checks ask one question of a whole chunk and look at its texts one by one o
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
@@ -211,32 +211,48 @@ class UnseenCharacters:
                 yield Finding("unseen-characters", "warning", len(places), message, tuple(places.values())[:SHOWN])
 
 
-class UnseenFeatures:
-    """Finds features (tags, languages) of other splits that training never shows. Training must be seen first."""
+class Unseen:
+    """Finds names, such as tags or classes, of other splits that training never shows. Training must be seen first.
 
-    def __init__(self) -> None:
+    code: of the finding. said: the sentence about names of a split. names: those of an example.
+    """
+
+    def __init__(self, code: str, said: str, names: Callable[[Example], Iterable[str]]) -> None:
+        self.code, self.said, self.names = code, said, names
         self.known: set[str] = set()
-        self.unseen: defaultdict[str, dict[str, str]] = defaultdict(dict)
+        self.places: defaultdict[str, dict[str, str]] = defaultdict(dict)
         self.trained = False
 
     def see(self, chunk: Chunk) -> None:
-        """Collect the features of training, or hold those of another split against them."""
+        """Collect the names of training, or hold those of another split against them."""
         self.trained = self.trained or chunk.split == TRAIN
         for example in chunk.examples:
             if chunk.split == TRAIN:
-                self.known.update(example.features)
+                self.known.update(self.names(example))
             elif self.trained:
-                places = self.unseen[chunk.split]
-                for feature in example.features:
-                    if feature not in self.known:
-                        places.setdefault(feature, f"{example.origin}: {abbreviated(feature)}")
+                places = self.places[chunk.split]
+                for name in self.names(example):
+                    if name not in self.known:
+                        places.setdefault(name, f"{example.origin}: {abbreviated(name)}")
 
     def findings(self) -> Iterator[Finding]:
-        """Report the features, split by split."""
-        for split, places in self.unseen.items():
+        """Report the names, split by split."""
+        for split, places in self.places.items():
             if places:
-                message = f"features of {split} never occur in training: there they count as absent, prediction refuses them"
-                yield Finding("unseen-features", "warning", len(places), message, tuple(places.values())[:SHOWN])
+                message = self.said.format(split=split)
+                yield Finding(self.code, "warning", len(places), message, tuple(places.values())[:SHOWN])
+
+
+def unseen_features() -> Unseen:
+    """Finds features (tags, languages) that training never shows."""
+    said = "features of {split} never occur in training: there they count as absent, prediction refuses them"
+    return Unseen("unseen-features", said, lambda example: example.features)
+
+
+def unseen_classes() -> Unseen:
+    """Finds classes that training never shows. For targets that are classes: of other targets most are new."""
+    said = "classes of {split} never occur in training, so a model cannot answer them: each of their examples counts as wrong"
+    return Unseen("unseen-classes", said, lambda example: () if example.target is None else (example.target,))
 
 
 def _listed(character: str) -> str:

@@ -23,8 +23,9 @@ from seqloom.data.doctor.checks import (
     Severity,
     Tally,
     UnseenCharacters,
-    UnseenFeatures,
     patterns,
+    unseen_classes,
+    unseen_features,
 )
 from seqloom.data.doctor.comparisons import compare
 from seqloom.data.doctor.ledger import Ledger, as_lengths
@@ -123,11 +124,12 @@ def examine(
     columns: Columns = FIRST_TWO,
     maximum_length: int = 500,
     sources: Mapping[str, Source] = ONE_TEXT,
+    classes: bool = False,
     further: Iterable[Check] = (),
 ) -> Diagnosis:
     """Examine the files of each split (`train`, `validation`, `test`).
 
-    sources: what they are, by name; further: checks of what they stand for.
+    sources: what they are, by name; further: checks of what they stand for. classes: whether targets are classes.
 
     What a file holds never raises, however bad it is. A file that is not there does, as does a question that makes no sense.
     """
@@ -143,7 +145,8 @@ def examine(
         name: stream_examples(splits[name], format=format, columns=columns, report=collect, sources=sources) for name in ordered
     }
     sides = (*(name for name, source in sources.items() if source.has_vocabulary), TARGET)
-    checks: list[Check] = [*patterns(), NormalForms(), UnseenCharacters(), UnseenFeatures(), Copies(), Headers(), *further]
+    checks: list[Check] = [*patterns(), NormalForms(), UnseenCharacters(), unseen_features(), Copies(), Headers(), *further]
+    checks += [unseen_classes()] if classes else []
     named = [name for name, source in sources.items() if isinstance(source, FileSource)]
     ledgers = {
         name: _read_split(name, stream, checks, Ledger(sides=sides, named={source: set() for source in named}))

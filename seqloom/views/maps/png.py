@@ -10,6 +10,7 @@ from seqloom.views.drawing.canvas import Canvas, points
 from seqloom.views.drawing.pixels import Pixels
 from seqloom.views.drawing.theme import LEVELS, LIGHT, NAMED, SPOT, VEIL
 from seqloom.views.maps.chosen import by_look, chosen_sources, chosen_weights, probability
+from seqloom.views.maps.class_bars import ClassBars, class_bars
 from seqloom.views.maps.exhibits import Exhibit, Picture
 from seqloom.views.maps.layout import CAPTION, COVERAGE, GAP, arrange, column_labels, row_labels
 from seqloom.views.maps.overlays import blocks, composed, is_pictured, light, smooth
@@ -38,13 +39,15 @@ def to_png(
 
 
 def several_to_png(exhibits: Sequence[Exhibit], *, title: str = "") -> bytes:
-    """The best outputs of several predictions one below the other, each below its label."""
+    """The best outputs of several predictions one below the other, each below its label; of classes, how probable each is."""
     panels: list[_Panel] = []
     for one in exhibits:
         panels += [_Heading(one.label)] if one.label else []
         reels = plan_reels(one)
         panels += map(_Reel, reels)
-        if (left := without_reels(one.in_time.best, reels)) is not None:
+        if (bars := class_bars(one.prediction)) is not None:
+            panels.append(_Bars(bars))
+        if (left := without_reels(one.in_time.best, reels)) is not None and (left.alignment or bars is None):
             panels += _panels(left, one.pictures)
     return _stacked(panels, title)
 
@@ -106,6 +109,20 @@ class _Heading:
 
     def draw(self, canvas: Canvas, x: float, y: float) -> None:
         canvas.text(x, y + HEADING - 4, self.label, LIGHT.ink, 14, weight="bold")
+
+
+class _Bars:
+    """How probable each class is."""
+
+    def __init__(self, bars: ClassBars) -> None:
+        self.bars = bars
+        self.width, self.height = bars.width, bars.height
+        self.shades = False
+        self.notes: list[str] = []
+
+    def draw(self, canvas: Canvas, x: float, y: float) -> None:
+        for shape in self.bars.shapes(x, y):
+            shape.draw(canvas)
 
 
 class _Strip:

@@ -9,6 +9,7 @@ from seqloom.results.predictions import Alignment, Candidate, FloatArray
 from seqloom.views.drawing.shapes import document, label_text, rectangle, text_line
 from seqloom.views.drawing.theme import LEVELS, level
 from seqloom.views.maps.chosen import by_look, chosen_sources, chosen_weights, probability
+from seqloom.views.maps.class_bars import class_bars
 from seqloom.views.maps.exhibits import Exhibit, Picture
 from seqloom.views.maps.layout import CAPTION, COVERAGE, GAP, MapLayout, arrange, column_labels, row_labels
 from seqloom.views.maps.overlays import is_pictured
@@ -54,13 +55,15 @@ def to_svg(
 
 
 def several_to_svg(exhibits: Sequence[Exhibit], *, title: str = "") -> str:
-    """The best outputs of several predictions one below the other, each below its label."""
+    """The best outputs of several predictions one below the other, each below its label; of classes, how probable each is."""
     panels: list[_Panel] = []
     for number, one in enumerate(exhibits):
         panels += [_heading(one.label)] if one.label else []
         reels = plan_reels(one)
         panels += [_Panel(reel.width, reel.height, reel_svg(reel), notes=reel.notes) for reel in reels]
-        if (left := without_reels(one.in_time.best, reels)) is not None:
+        if (bars := class_bars(one.prediction)) is not None:
+            panels.append(_Panel(bars.width, bars.height, "".join(shape.svg() for shape in bars.shapes(0, 0))))
+        if (left := without_reels(one.in_time.best, reels)) is not None and (left.alignment or bars is None):
             panels += _panels(left, one.pictures, number=number)
     return _stacked(panels, title, title or exhibits[0].prediction.text)
 

@@ -210,6 +210,14 @@ def test_tags_that_training_lacks_are_found_in_other_splits(write: Write) -> Non
     assert (found.severity, found.examples) == ("warning", (f"{test}:1: 'FUT'", f"{test}:2: 'N'"))
 
 
+def test_classes_that_training_lacks_are_found_where_targets_are_classes(write: Write) -> None:
+    train = write("a.tsv", table([f"text {one}\t{('yes', 'no')[one % 2]}" for one in range(120)]))
+    test = write("b.tsv", table(["one\tyes", "two\tperhaps", "three\tperhaps"]))
+    found = finding(examine({"train": train, "test": test}, classes=True), "unseen-classes")
+    assert (found.severity, found.count, found.examples) == ("warning", 1, (f"{test}:2: 'perhaps'",))
+    assert "unseen-classes" not in codes(examine({"train": train, "test": test}))
+
+
 def test_repeated_pairs_are_found_with_the_first(write: Write) -> None:
     file = write("a.tsv", GOOD + "number 00003\tNummer 00003\n")
     found = finding(examine({"train": file}), "duplicate-pairs")
