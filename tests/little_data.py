@@ -105,6 +105,56 @@ def turns(count: int, seed: int = 7) -> list[str]:
     return ["\t".join(draw.choice([*openings, *asked, *told])) for _ in range(count)]
 
 
+_WIDER = {"guitar": "instrument", "flute": "instrument", "tennis": "game", "chess": "game"}
+
+
+def entailments(count: int, seed: int = 8) -> list[str]:
+    """Premise, hypothesis, and whether the second follows from the first: a wider word follows, a denial contradicts."""
+    draw = random.Random(seed)
+    lines = []
+    for _ in range(count):
+        who, thing = draw.choice(("man", "woman", "boy", "girl")), draw.choice(sorted(_WIDER))
+        other = draw.choice([one for one in _WIDER if _WIDER[one] != _WIDER[thing]])
+        premise = f"A {who} is playing {_with_article(thing)}"
+        hypothesis, answer = draw.choice(
+            (
+                (
+                    f"A {draw.choice((who, 'person'))} is playing {_with_article(draw.choice((thing, _WIDER[thing])))}",
+                    "ENTAILMENT",
+                ),
+                (f"Nobody is playing {_with_article(draw.choice((thing, _WIDER[thing])))}", "CONTRADICTION"),
+                (
+                    f"A {draw.choice((who, 'person'))} is playing {_with_article(draw.choice((other, _WIDER[other])))}",
+                    "NEUTRAL",
+                ),
+            )
+        )
+        lines.append(f"{premise}\t{hypothesis}\t{answer}")
+    return lines
+
+
+def _with_article(thing: str) -> str:
+    return thing if thing in ("tennis", "chess") else f"an {thing}" if thing == "instrument" else f"a {thing}"
+
+
+def stories(count: int, seed: int = 9) -> list[str]:
+    """Numbered lines: people go somewhere, some take something. Where is a person (one fact), where is a thing (two)?"""
+    draw = random.Random(seed)
+    lines: list[str] = []
+    for _ in range(count):
+        people = draw.sample(("John", "Mary", "Daniel", "Sandra"), 3)
+        places = draw.sample(("garden", "office", "kitchen", "hallway"), 3)
+        takers = dict(zip(draw.sample(people, 2), draw.sample(("milk", "apple", "football"), 2), strict=True))
+        told = [f"{who} went to the {where}." for who, where in zip(people, places, strict=True)]
+        told += [f"{who} took the {thing}." for who, thing in takers.items()]
+        draw.shuffle(told)
+        [asked, *_], where_is = takers.items(), dict(zip(people, places, strict=True))
+        told.append(f"Where is the {asked[1]}?\t{where_is[asked[0]]}")
+        told.append(f"Where is {people[0]}?\t{places[0]}")
+        lines += [f"{number} {line}" for number, line in enumerate(told, start=1)]
+    return lines
+
+
 def labelled(count: int, seed: int = 3) -> list[str]:
     """Words made of the letters that two languages like, and which of them it is."""
     draw = random.Random(seed)

@@ -104,10 +104,21 @@ def answers(folder: Path) -> None:
     little_data.write_lines(folder / "new.tsv", ["Ann beat Bob with ease today .\twho won ?\t"])
 
 
+def entailment(folder: Path) -> None:
+    little_data.write_lines(folder / "pairs.tsv", little_data.entailments(150))
+    little_data.write_lines(folder / "new.tsv", ["A man is playing chess\tNobody is playing a game"])
+
+
+def stories(folder: Path) -> None:
+    little_data.write_lines(folder / "stories.txt", little_data.stories(120))
+    little_data.write_lines(folder / "more.txt", little_data.stories(2, seed=10))
+
+
 def dialogue(folder: Path) -> None:
     little_data.write_lines(folder / "turns.tsv", little_data.turns(150))
 
 
+LEAST: dict[str, object] = {"training.steps": 8, "training.threads": 1}
 TIED: dict[str, object] = {**TEXT, "model.decoder.embedding": 16}
 
 TUTORIALS = {
@@ -122,6 +133,8 @@ TUTORIALS = {
     "inflection": Tutorial(inflection, ("map.svg",)),
     "summaries": Tutorial(summaries, ("map.svg",)),
     "answers": Tutorial(answers, ("map.svg",)),
+    "entailment": Tutorial(entailment, ("why.svg", "runs/mine/report.html"), LEAST),
+    "stories": Tutorial(stories, ("why.svg",), LEAST),
     "dialogue": Tutorial(dialogue, ("map.svg",), TIED),
     "two-sources": Tutorial(two_sources, ("map.html", "map.png"), SHORT),
 }
