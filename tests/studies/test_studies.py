@@ -84,3 +84,20 @@ def test_every_run_of_the_orders_is_valid(studies: Any) -> None:
     wanted = common.Options(data=Path("data"), runs=Path("runs"), threads=1)
     recipes = [common.recipe_of(run, wanted) for run in orders.runs_of().values()]
     assert len({repr(recipe) for recipe in recipes}) == len(recipes) == 6
+
+
+def test_stories_of_the_looks_hold_the_facts_that_answer(studies: Any) -> None:
+    for told, asked in studies("looks").stories(20, seed=1):
+        for (question, answer), steps in zip(asked, (0, 1, 2), strict=True):
+            name = question.removeprefix("Where is ").removesuffix("?").removeprefix("the ")
+            for _ in range(steps):  # from the thing to its box, from the box to who has it
+                [fact] = (one for one in told if name in one and not one.endswith(f"is in the {name}."))
+                name = fact.removesuffix(".").partition(" is in the ")[2] or fact.partition(" has ")[0]
+            assert f"{name} is in the {answer}." in told
+
+
+def test_every_run_of_the_looks_is_valid(studies: Any) -> None:
+    common, looks = studies("common"), studies("looks")
+    wanted = common.Options(data=Path("data"), runs=Path("runs"), threads=1)
+    recipes = [common.recipe_of(run, wanted) for run in looks.runs_of().values()]
+    assert [recipe.model.bridge.looks for recipe in recipes] == [1, 2, 3]
