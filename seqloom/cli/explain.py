@@ -215,9 +215,11 @@ def _explain_source(
 
 
 def _said(prediction: "Prediction") -> list[str]:
-    """The output; of classes, all that were found, each with a bar for its probability."""
+    """The output, of a sound with when each word was heard; of classes, all that were found, with bars of probability."""
+    from seqloom.prediction.transcription import heard_words
+
     if prediction.best.probability is None:
-        return [prediction.text]
+        return [prediction.text, *(f"{one.start:8.2f} s  {one.text}" for one in heard_words(prediction))]
     width = max(len(one.text) for one in prediction.candidates)
     return [_bar(one.text.ljust(width), one.probability or 0.0) for one in prediction.candidates]
 

@@ -146,6 +146,14 @@ def passage_of(prediction: Prediction, source: str, start: float, end: float) ->
     return Passage(text, start, end, words)
 
 
+def heard_words(prediction: Prediction) -> tuple[Word, ...]:
+    """The words of an output with their times, by its first source that is heard; nothing if there is none."""
+    for name, alignment in prediction.alignment.items():
+        if isinstance(alignment.layout, Frames) and (seconds := alignment.layout.position_seconds):
+            return passage_of(prediction, name, 0.0, seconds * alignment.weights.shape[-1]).words
+    return ()
+
+
 def _moments(prediction: Prediction, source: str) -> Sequence[float] | None:
     """When each symbol was heard, in seconds: where attention is largest. None if it lies over nothing in time."""
     alignment = prediction.alignment.get(source)

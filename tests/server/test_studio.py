@@ -11,12 +11,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from cli.test_films import TINY as TINY_FILMS
+from cli.test_melodies import FEW_MELODIES, TINY_TONES
 from cli.test_scenes import TINY_CAPTIONS, trained
-from PIL import Image
+from PIL import Image, ImageSequence
 from playwright.sync_api import Browser, Download, expect
 
 from seqloom.__main__ import main
-from seqloom.data.builtin.scenes import splits
+from seqloom.data.builtin import moves, scenes, tones
 from seqloom.training.session import train
 from server.browsing import Watched, attacks, opened_browser
 from server.live import LiveServer
@@ -62,8 +64,22 @@ def hostile_run(payloads: list[str], tmp_path_factory: pytest.TempPathFactory) -
 @pytest.fixture(scope="module")
 def caption_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(splits, "PICTURES", {"train": 40, "validation": 8, "test": 12})
+        patch.setattr(scenes.splits, "PICTURES", {"train": 40, "validation": 8, "test": 12})
         return trained("scenes", TINY_CAPTIONS, tmp_path_factory.mktemp("captions") / "captions")
+
+
+@pytest.fixture(scope="module")
+def melody_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tones.splits, "MELODIES", FEW_MELODIES)
+        return trained("tones", TINY_TONES, tmp_path_factory.mktemp("melodies") / "melodies")
+
+
+@pytest.fixture(scope="module")
+def film_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(moves.splits, "FILMS", {"train": 24, "validation": 4, "test": 6})
+        return trained("moves", TINY_FILMS, tmp_path_factory.mktemp("films") / "films")
 
 
 @pytest.fixture(scope="module")
@@ -72,11 +88,13 @@ def server(
     text_runs: dict[str, Path],
     hostile_run: Path,
     caption_run: Path,
+    melody_run: Path,
+    film_run: Path,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[LiveServer]:
     lessons = [f"{name}={tiny_run}" for name in LESSON]
     book = f"book={text_runs['stream-characters']}"
-    words = [str(tiny_run), book, str(caption_run), str(hostile_run), *lessons]
+    words = [str(tiny_run), book, *map(str, (caption_run, melody_run, film_run, hostile_run)), *lessons]
     live = LiveServer(words, tmp_path_factory.mktemp("studio") / "log.txt", token=None)
     live.start()
     yield live
@@ -384,6 +402,40 @@ def test_a_captioner_shows_where_it_looked_and_reads_dropped_pictures(studio: Op
     cell = page.locator(".painted .slot").nth(3)
     cell.click()
     expect(page.locator("#forced .chip")).to_contain_text("looks where you said")
+
+
+def test_a_sound_is_played_along_where_the_model_listened(studio: Open, tmp_path: Path) -> None:
+    tones.write_melodies(tmp_path, {"test": 1})
+    [recording] = (tmp_path / "sounds").iterdir()
+    watched = studio().go()
+    page = watched.page
+    page.select_option("#model", "melodies")
+    expect(page.locator(".listening image")).to_be_visible()
+    page.set_input_files(".drop input", recording)
+    expect(page.locator("#tries .try[aria-current=true]")).to_contain_text(recording.name)
+    expect(page.locator(".preview audio")).to_be_visible()
+    page.wait_for_function("document.querySelector('.listening audio').readyState > 0")
+    page.locator(".listening image").click()
+    # In the middle of the spectrogram or, by now, behind it.
+    page.wait_for_function("document.querySelector('.listening audio').currentTime > 0.5")
+    page.wait_for_function("document.querySelector('.listening line.line-b').x1.baseVal.value > 300")
+
+
+def test_a_film_runs_lit_as_the_model_looked(studio: Open, tmp_path: Path) -> None:
+    first, *others = (Image.fromarray(one) for one in moves.draw(12, 16))
+    first.save(tmp_path / "film.gif", save_all=True, append_images=others)
+    count = len(list(ImageSequence.Iterator(Image.open(tmp_path / "film.gif"))))  # fewer than were drawn: equal ones become one
+    watched = studio().go()
+    page = watched.page
+    page.select_option("#model", "films")
+    expect(page.locator(".reel .rows li").first).to_be_visible()
+    page.set_input_files(".drop input", tmp_path / "film.gif")
+    expect(page.locator("#tries .try[aria-current=true]")).to_contain_text("film.gif")
+    expect(page.locator(".preview img")).to_be_visible()
+    page.locator(".reel .play").click()
+    expect(page.locator(".reel .status")).to_have_text(re.compile(rf"frame [2-9] of {count}.+weight 0\.\d{{3}}"))
+    page.locator(".reel .play").click()
+    expect(page.locator(".reel .play")).to_contain_text("play")
 
 
 def test_the_lesson_has_five_steps(studio: Open) -> None:

@@ -53,5 +53,8 @@ def test_without_a_picture_it_is_a_heat_map(exhibit: Exhibit, tmp_path: Path) ->
 def test_a_page_of_a_server_gets_it_as_data(exhibit: Exhibit) -> None:
     drawn = listening_drawing(exhibit)
     assert drawn is not None
-    assert [one[0] for one in drawn[2]].count("image") == 1
+    audio, drawing = drawn[2]
+    assert audio[1]["src"] == "data:audio/wav;base64,UklGRg=="
+    [svg] = drawing[2]
+    assert [one[0] for one in svg[2]].count("image") == 1
     assert listening_drawing(Exhibit(exhibit.prediction)) is None

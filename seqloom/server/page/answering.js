@@ -1,5 +1,6 @@
 // An answer: the maps that `explain` draws, with ribbons, of one model or of two beside each other.
 import { make } from "/assets/elements.js";
+import { listen } from "/assets/listen.js";
 import { enliven } from "/assets/living.js";
 import { shifted } from "./drawing.js";
 import { button, grow, number, visible } from "./growing.js";
@@ -28,7 +29,11 @@ export class AnswerPanel {
     });
     const map = enliven(root, drawing.data);
     if (map.texts.some((index) => map.candidate.maps[index].segments.length)) map.ribbons = new Ribbons(map);
-    if (one.prediction.listening_drawing) grow(make(root, "div", { class: "wide" }), one.prediction.listening_drawing);
+    if (one.prediction.listening_drawing) {
+      const heard = grow(root, one.prediction.listening_drawing);
+      root.querySelector(".controls").before(heard);
+      listen(heard);
+    }
     return map;
   }
 

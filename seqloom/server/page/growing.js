@@ -2,17 +2,18 @@
 import { make } from "/assets/elements.js";
 
 const NAMES = new Set([
-  "section", "div", "p", "span", "b", "i", "u", "bdi", "small", "h2", "dl", "dt", "dd", "ol", "li", "button", "img",
+  "section", "div", "p", "span", "b", "i", "u", "bdi", "small", "h2", "dl", "dt", "dd", "ol", "li", "button", "img", "audio",
   "svg", "g", "rect", "text", "polyline", "polygon", "circle", "line", "path", "title", "image",
 ]);
 const REFUSED = /^(on|href$|src|xlink|action|formaction)/i;
 
-// A picture that a drawing holds itself.
-const isPicture = (name, key, value) => ((name === "image" && key === "href") || (name === "img" && key === "src")) && value.startsWith("data:image/png;base64,");
+// A picture or a sound that a drawing holds itself.
+const HELD = { image: ["href", "data:image/png;base64,"], img: ["src", "data:image/png;base64,"], audio: ["src", "data:audio/wav;base64,"] };
+const isHeld = (name, key, value) => HELD[name]?.[0] === key && value.startsWith(HELD[name][1]);
 
 export function grow(parent, [name, attributes, inside]) {
   if (!NAMES.has(name)) throw new Error(`No element ${name} is expected here.`);
-  const wanted = Object.entries(attributes).filter(([key, value]) => !REFUSED.test(key) || isPicture(name, key, value));
+  const wanted = Object.entries(attributes).filter(([key, value]) => !REFUSED.test(key) || isHeld(name, key, value));
   const element = make(parent, name, Object.fromEntries(wanted));
   for (const one of inside) {
     if (typeof one === "string") element.append(one);

@@ -2,7 +2,9 @@
 import { isolated, make } from "/assets/elements.js";
 import { button, clipped, field } from "./growing.js";
 
-const FILES = { image: "image/*", sound: "audio/*", video: "video/*" };
+// What a chooser of files offers: sounds are also read out of videos, and pictures that move are videos.
+const FILES = { image: "image/*", sound: "audio/*,video/*", video: "video/*,.mkv,.avi,.gif,.apng" };
+const TAGS = { image: "img", audio: "audio", video: "video" };
 const LONGEST_EXAMPLE = 44;
 
 export const isFile = (source) => source.kind in FILES;
@@ -96,26 +98,30 @@ export class Inputs {
     for (const name of ["dragleave", "drop"]) place.addEventListener(name, () => place.classList.remove("over"));
     const value = this.values[source.name];
     if (typeof value === "string") make(preview, "bdi", {}, value);
-    else if (value?.base64 && value.address) this.preview(place, value.address);
+    else if (value?.base64 && value.address) this.preview(place, value);
     this.places.push(place);
   }
 
   placeFor(target, file) {
     const own = target.closest?.(".drop");
-    return own ?? this.places.find((one) => file.type.startsWith(FILES[one.source.kind].slice(0, -1))) ?? this.places[0];
+    return own ?? this.places.find((one) => file.type.startsWith(FILES[one.source.kind].split("*")[0])) ?? this.places[0];
   }
 
   async take(place, file) {
-    const address = URL.createObjectURL(file);
-    this.preview(place, address);
-    this.values[place.source.name] = { base64: await base64(file), address };
+    const shown = { address: URL.createObjectURL(file), type: file.type, name: file.name };
+    this.preview(place, shown);
+    this.values[place.source.name] = { base64: await base64(file), ...shown };
     this.tell({ typed: false, label: file.name });
   }
 
-  preview(place, address) {
-    const preview = place.querySelector(".preview"), { kind } = place.source;
+  // Shown as what the file is; by its name if the browser cannot show it.
+  preview(place, { address, type, name }) {
+    const preview = place.querySelector(".preview"), tag = TAGS[type.split("/")[0]];
     preview.replaceChildren();
-    const element = make(preview, kind === "image" ? "img" : kind === "sound" ? "audio" : "video", kind === "image" ? { alt: "the chosen image" } : { controls: "" });
+    const named = () => { preview.replaceChildren(); make(preview, "bdi", {}, name); };
+    if (!tag) return void named();
+    const element = make(preview, tag, tag === "img" ? { alt: "the chosen file" } : { controls: "" });
+    element.addEventListener("error", named);
     element.src = address;
   }
 

@@ -1,8 +1,8 @@
 // Plays a sound and moves along its spectrogram: a line shows the moment, and the symbol that listened to it last is marked.
-for (const part of document.querySelectorAll(".listening")) {
+export function listen(part) {
   const audio = part.querySelector("audio");
   const drawing = part.querySelector("svg");
-  if (!audio || !drawing) continue;
+  if (!audio || !drawing) return;
   const left = Number(part.dataset.left);
   const width = Number(part.dataset.width);
   const seconds = Number(part.dataset.seconds);

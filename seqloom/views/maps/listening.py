@@ -16,6 +16,9 @@ from seqloom.views.text.labels import estimated_width, label
 
 LARGEST_SOUND = 4 << 20
 """Bytes. A longer recording is not put into a page, which says so."""
+LARGEST_AMONG_OTHERS = 1 << 20
+"""The same for a page that shows more than this sound, and for what a server sends."""
+STYLES, SCRIPTS = ("listen.css",), ("listen.js", "listens.js")
 
 _WIDTH, _SPECTROGRAM, _ROW = 920.0, 150.0, 20.0
 _TOP, _TICKS, _MARGIN = 44.0, 22.0, 16.0
@@ -49,12 +52,10 @@ def listening_sketch(exhibit: Exhibit, title: str) -> Sketch:
 
 
 def listening_drawing(exhibit: Exhibit) -> Element | None:
-    """The sketch as data, for a page whose script makes its elements; None if nothing is listened to."""
+    """The component as data, for a page whose script makes its elements; None if nothing is listened to."""
     if heard_source(exhibit) is None:
         return None
-    return as_elements(
-        listening_sketch(exhibit, "").inline(f"Where the model listened while it wrote {exhibit.prediction.text}")
-    )
+    return as_elements(component(exhibit, named=False, largest=LARGEST_AMONG_OTHERS))
 
 
 def _seconds(alignment: Alignment) -> float:
@@ -93,13 +94,16 @@ def _note(bottom: float, rows: int, left: float) -> TextLine:
 
 def listening_page(exhibits: Sequence[Exhibit], title: str) -> str:
     """A page of its own: each sound can be played, and a line moves along. Clicking into the picture goes there."""
-    parts = "".join(_part(one, named=len(exhibits) > 1) for one in exhibits)
+    parts = "".join(component(one, named=len(exhibits) > 1) for one in exhibits)
     body = f"<main>{headline(title)}{parts}</main>"
-    return page(title, body, styles=("listen.css",), scripts=("listen.js",))
+    return page(title, body, styles=STYLES, scripts=SCRIPTS)
 
 
-def _part(exhibit: Exhibit, *, named: bool) -> str:
-    """One sound. named: with what it is and what was written, which a page of one says above."""
+def component(exhibit: Exhibit, *, named: bool, largest: int = LARGEST_SOUND) -> str:
+    """One sound, in a page that carries STYLES and SCRIPTS.
+
+    named: with what it is and what was written, which a page of one says above. largest: bytes of a sound that can be played.
+    """
     name = heard_source(exhibit) or ""
     sketch = listening_sketch(exhibit, "")
     alignment = exhibit.prediction.alignment[name]
@@ -113,12 +117,13 @@ def _part(exhibit: Exhibit, *, named: bool) -> str:
     source, written = foreign(exhibit.prediction.sources[name], "source"), foreign(exhibit.prediction.text)
     said = f'<p class="said">{source} \u2192 {written}</p>' if named else ""
     drawing = wide(sketch.inline(f"Where the model listened while it wrote {exhibit.prediction.text}"))
-    return f'<section class="listening" {facts}>{whose}{said}{_player(exhibit.sounds.get(name))}{drawing}</section>'
+    player = _player(exhibit.sounds.get(name), largest)
+    return f'<section class="listening" {facts}>{whose}{said}{player}{drawing}</section>'
 
 
-def _player(sound: bytes | None) -> str:
+def _player(sound: bytes | None, largest: int) -> str:
     if sound is None:
         return ""
-    if len(sound) > LARGEST_SOUND:
+    if len(sound) > largest:
         return f'<p class="remark">{text("The recording is too long to be put into a page, so it cannot be played here.")}</p>'
-    return f'<audio controls preload="auto" src="data:audio/wav;base64,{base64.b64encode(sound).decode("ascii")}"></audio>'
+    return f'<audio controls="" preload="auto" src="data:audio/wav;base64,{base64.b64encode(sound).decode("ascii")}"></audio>'

@@ -6,9 +6,16 @@ from dataclasses import dataclass
 from seqloom.results.mistakes import Case, EditCount, Grouping, JudgedGroup, Mistakes
 from seqloom.views.charts.plots import bar_chart
 from seqloom.views.drawing.page import foreign, header, number, section, sheet, text, wide_table
-from seqloom.views.maps import heatmap
 from seqloom.views.maps.exhibits import Shown, as_exhibit
-from seqloom.views.pages.report import ShownExample, charts, class_tables, example_list
+from seqloom.views.pages.report import (
+    ATTENTION_SCRIPTS,
+    ATTENTION_STYLES,
+    ShownExample,
+    attention,
+    charts,
+    class_tables,
+    example_list,
+)
 from seqloom.views.text.labels import shortened
 from seqloom.wording import counted
 
@@ -44,7 +51,7 @@ def to_html(shown: Page) -> str:
         *(section(f"By {one.name}", _grouping(one, mistakes)) for one in mistakes.by),
         section("Worst outputs", _worst(shown)),
     )
-    return sheet(shown.title, *parts, styles=heatmap.STYLES, scripts=heatmap.SCRIPTS)
+    return sheet(shown.title, *parts, styles=ATTENTION_STYLES, scripts=ATTENTION_SCRIPTS)
 
 
 def _facts(mistakes: Mistakes) -> list[tuple[str, str]]:
@@ -113,6 +120,7 @@ def _worst(shown: Page) -> str:
         rate = "wrong" if shown.mistakes.classes else f"{counted(mistake.edits, 'edit')}, {mistake.error_rate:.0f} %"
         note = f"{rate}; p {mistake.probability:.2g}"
         parts.append(example_list([ShownExample(prediction, mistake.case.wanted, note, mistake.others)]))
-        if as_exhibit(prediction).prediction.alignment:
-            parts.append(heatmap.component(prediction, compact=True))
+        exhibit = as_exhibit(prediction)
+        if exhibit.prediction.alignment:
+            parts.append(attention(exhibit))
     return "".join(parts)

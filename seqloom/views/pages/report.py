@@ -7,13 +7,15 @@ from seqloom.results.confusion import Classes, ClassQuality
 from seqloom.views.charts.plots import Panel, bar_chart, line_chart, spoken
 from seqloom.views.drawing.page import foreign, header, number, section, sheet, text, wide_table
 from seqloom.views.drawing.pixels import data_uri, rgb_png, shrunk
-from seqloom.views.maps import heatmap
-from seqloom.views.maps.exhibits import Picture, Shown, as_exhibit
+from seqloom.views.maps import heatmap, listening
+from seqloom.views.maps.exhibits import Exhibit, Picture, Shown, as_exhibit
 from seqloom.views.pages.differences import marked_pair
 
 _RANGE = ("from", "to", "count")
 _PERCENT = 100.0
 _THUMBNAIL = 160
+ATTENTION_STYLES = (*heatmap.STYLES, *listening.STYLES)
+ATTENTION_SCRIPTS = (*heatmap.SCRIPTS, *listening.SCRIPTS)
 
 
 @dataclass(frozen=True)
@@ -80,11 +82,19 @@ def to_html(report: Report) -> str:
         section("Quality by source length", charts(_by_length(report.by_length))),
         section("Worst outputs", example_list(report.worst)),
         section("Best outputs", example_list(report.best)),
-        section("Attention", "".join(heatmap.component(one, compact=True) for one in report.maps)),
+        section("Attention", "".join(attention(as_exhibit(one)) for one in report.maps)),
         section("What it writes", "".join(_written(*one) for one in report.texts)),
         section("Recipe", _recipe(report.recipe_text)),
     )
-    return sheet(report.title, *parts, styles=heatmap.STYLES, scripts=heatmap.SCRIPTS if report.maps else ())
+    return sheet(report.title, *parts, styles=ATTENTION_STYLES, scripts=ATTENTION_SCRIPTS if report.maps else ())
+
+
+def attention(exhibit: Exhibit) -> str:
+    """Where a model looked; over a sound, where it listened. Sources beside the sound have their maps below."""
+    if listening.heard_source(exhibit) is None:
+        return heatmap.component(exhibit, compact=True)
+    heard = listening.component(exhibit, named=True, largest=listening.LARGEST_AMONG_OTHERS)
+    return heard if len(exhibit.prediction.alignment) == 1 else heard + heatmap.component(exhibit, compact=True)
 
 
 def _metrics(metrics: Sequence[Metric]) -> str:

@@ -1,0 +1,4 @@
+// Brings the sounds of a page to life.
+import { listen } from "./listen.js";
+
+document.querySelectorAll(".listening").forEach(listen);
