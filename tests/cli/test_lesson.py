@@ -15,7 +15,7 @@ def test_the_lesson_has_three_models_that_differ_in_their_bridge(
     seqloom: Seqloom, here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sizes = ["model.encoder.size=8", "model.encoder.embedding=4", "model.decoder.size=8", "model.decoder.embedding=4"]
-    quick = ["training.epochs=1", "training.validation.examples=4"]
+    quick = ["training.steps=1", "training.validation.examples=4"]
     monkeypatch.setattr(demo_lesson, "_SHORT", [*sizes, *quick])
     monkeypatch.setattr(demo_lesson, "_TRIED", 4)
     monkeypatch.setattr(dates, "SIZES", {"train": 200, "validation": 20, "test": 20})
