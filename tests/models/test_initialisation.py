@@ -77,7 +77,8 @@ def test_every_matrix_keeps_the_scale_of_what_it_is_given(architecture: Architec
 def test_rows_of_embeddings_have_length_one(architecture: Architecture) -> None:
     for module in fresh(architecture).modules():
         if isinstance(module, nn.Embedding):
-            assert scale(module.weight) * math.sqrt(module.embedding_dim) == pytest.approx(1.0, abs=0.05)
+            chance = 2 / math.sqrt(module.weight.numel())  # few rows are longer or shorter by chance
+            assert scale(module.weight) * math.sqrt(module.embedding_dim) == pytest.approx(1.0, abs=max(0.05, chance))
 
 
 @pytest.mark.parametrize("architecture", [one for one in EVERY_FEW if one.values[0].reads])  # type: ignore[union-attr]

@@ -11,7 +11,7 @@ from seqloom.models.mixed_precision import Bfloat16Multiplier, Linear, Multiplie
 from seqloom.recipe import sections
 
 from .architectures import ARCHITECTURES, Architecture
-from .harness import PLAIN_ONES, batch_for, build_random
+from .harness import PLAIN, batch_for, build_random
 
 ROUNDED = 2**-8
 """How far apart two neighbouring bfloat16 numbers are, relative to their size."""
@@ -97,18 +97,20 @@ def test_the_precision_ends_with_its_context() -> None:
     assert type(current_multiplier()) is Multiplier
 
 
+# Of the largest of several numbers, rounding may choose another one, whose gradient is not near.
 @pytest.mark.usefixtures("native")
-@PLAIN_ONES
-def test_losses_and_gradients_are_near_those_of_full_precision(architecture: Architecture) -> None:
+@pytest.mark.parametrize("name", [name for name in PLAIN if "pooled" not in name])
+def test_losses_and_gradients_are_near_those_of_full_precision(name: str) -> None:
+    architecture = ARCHITECTURES[name]
     model = build_random(architecture).float()
     expected_loss, expected = gradients_of(model, architecture, "fp32")
     loss, actual = gradients_of(model, architecture, "bf16")
     assert float(loss) != float(expected_loss)
     assert float(loss) == pytest.approx(float(expected_loss), rel=0.02)
     largest = max(float(gradient.abs().max()) for gradient in expected.values())
-    for name, gradient in expected.items():
-        assert actual[name].dtype == torch.float32
-        torch.testing.assert_close(actual[name], gradient, rtol=0.1, atol=0.05 * largest, msg=name)
+    for part, gradient in expected.items():
+        assert actual[part].dtype == torch.float32
+        torch.testing.assert_close(actual[part], gradient, rtol=0.1, atol=0.05 * largest, msg=part)
 
 
 @pytest.mark.usefixtures("native")

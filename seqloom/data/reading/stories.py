@@ -8,10 +8,10 @@ A line that is numbered 1 begins a new story. A question is about all sentences 
 """
 
 import re
-from collections.abc import Iterator
-from itertools import islice, pairwise
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
-from seqloom.data.examples import Example, Origin, ReadingProblem, Report, abbreviated, ignore
+from seqloom.data.examples import Example, Origin, ReadingProblem, Report, abbreviated
 from seqloom.data.reading.lines import Line, read_lines
 from seqloom.data.reading.tables import Row, read_table
 from seqloom.recipe.sections import Form
@@ -20,8 +20,6 @@ STORY_SOURCES = ("story", "question")
 """What the first two of the three columns hold that stories are read as; the third has the answers."""
 
 _NUMBERED = re.compile(r"([0-9]{1,6}) +(\S.*)")
-_LOOK = 200
-"""So many lines tell whether a file holds stories."""
 
 
 def read_stories(file: str, form: Form, report: Report) -> Iterator[Example]:
@@ -62,9 +60,8 @@ def story_rows(file: str, lines: Iterator[Line], report: Report) -> Iterator[Row
         report(_unasked(Origin(file, begun)))
 
 
-def are_stories(file: str) -> bool:
-    """Whether a file begins as stories do: numbered lines from 1 on, some of which have an answer between tabs."""
-    lines = [line for _, line in islice(read_lines(file, ignore), _LOOK) if line]
+def are_stories(lines: Sequence[str]) -> bool:
+    """Whether a file that begins with these lines holds stories: numbered from 1 on, some with an answer between tabs."""
     found = [_NUMBERED.fullmatch(line) for line in lines]
     numbers = [int(one[1]) for one in found if one is not None]
     if len(numbers) < len(lines) or numbers[:2] != [1, 2]:

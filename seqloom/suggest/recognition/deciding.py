@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
 from seqloom.data.examples import Origin, Report, ignore
@@ -11,7 +10,7 @@ from seqloom.data.kinds import file_kind_of
 from seqloom.data.kinds.files import FileKind
 from seqloom.data.kinds.text import ONE_TEXT
 from seqloom.data.media.files import MediaError
-from seqloom.data.reading.formats import Format, ending_format, paths_of
+from seqloom.data.reading.formats import Format, paths_of
 from seqloom.data.reading.headings import role_of
 from seqloom.data.reading.stories import STORY_SOURCES, are_stories
 from seqloom.errors import DataError, MissingExtraError, UsageError
@@ -88,11 +87,12 @@ def recognise(
     where nobody could tell.
     """
     told = dict(parts or {})
-    if format == "auto" and not told and not isinstance(files, Aligned) and _hold_stories(files):
+    sampled = sample(files, report, format)
+    if sampled is not None and format == "auto" and not told and _hold_stories(sampled):
         format = "stories"
+        sampled = sample(files, report, format)
     if format == "stories" and not told:
         told = dict(zip((*STORY_SOURCES, TARGET), (1, 2, 3), strict=True))
-    sampled = sample(files, report, format)
     if sampled is None:
         return Recognised(ONE_TEXT, Columns(**{name: told[name] for name in _PARTS & told.keys()}), format=format)
     table = _named(files)
@@ -118,10 +118,9 @@ def recognise(
     return found
 
 
-def _hold_stories(files: str | tuple[str, ...]) -> bool:
+def _hold_stories(sampled: TableSample) -> bool:
     """Whether tables are stories with questions about them."""
-    names = paths_of(files)
-    return all(ending_format(name) == "tsv" and Path(name).is_file() and are_stories(name) for name in names)
+    return are_stories(["\t".join(cells) for _, cells in sampled.beginning])
 
 
 def _look(sampled: TableSample, header: Sequence[str] | None) -> list[Column]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
@@ -17,6 +17,9 @@ from seqloom.recipe.sections import Aligned, Files
 
 _LOOK = 20_000
 """So many rows from all over the data tell what it is like."""
+
+_BEGINNING = 200
+"""So many rows tell what only shows in rows that follow one another."""
 
 _Item = TypeVar("_Item")
 
@@ -33,13 +36,14 @@ class TableSample:
     """Some rows of a table, the first among them, in their order; and how many there are in all.
 
     names: the keys of records, which say what each cell is; None for lines, of which the first may say it. keyed: columns have
-    no order, so that numbers mean nothing, as in JSON lines.
+    no order, so that numbers mean nothing, as in JSON lines. beginning: the first rows of a table of lines, none left out.
     """
 
     rows: Sequence[Row]
     count: int
     names: tuple[str, ...] | None = None
     keyed: bool = False
+    beginning: Sequence[Row] = ()
 
     def below(self, header: Sequence[str]) -> "TableSample":
         """The rows without the header line, which every file has, and with the names that it gives."""
@@ -68,7 +72,9 @@ def sample(files: Files, report: Report, format: Format = "auto") -> TableSample
         return TableSample(*spread_over(_aligned_rows(files, report)))
     kinds = {name: format_of(name, format) for name in names}
     if not {"jsonl", "parquet"} & {*kinds.values()}:
-        return TableSample(*spread_over(chain.from_iterable(_table_rows(*one, report) for one in kinds.items())))
+        lines = chain.from_iterable(_table_rows(*one, report) for one in kinds.items())
+        beginning = tuple(islice(lines, _BEGINNING))
+        return TableSample(*spread_over(chain(beginning, lines)), beginning=beginning)
     records, count = spread_over(chain.from_iterable(_records(*one, report) for one in kinds.items()))
     keys = tuple(dict.fromkeys(key for _, record in records for key in record))
     rows = [Row(origin, [_cell(record.get(key)) for key in keys]) for origin, record in records]
