@@ -10,8 +10,8 @@ from seqloom.models.encoder_decoder import EncoderDecoder
 from seqloom.models.mixed_precision import Bfloat16Multiplier, Linear, Multiplier, current_multiplier, multiplying
 from seqloom.recipe import sections
 
-from .architectures import ARCHITECTURES, Architecture
-from .harness import PLAIN, batch_for, build_random
+from .architectures import ARCHITECTURES, PLAIN, Architecture
+from .harness import batch_for, build_random
 
 ROUNDED = 2**-8
 """How far apart two neighbouring bfloat16 numbers are, relative to their size."""
