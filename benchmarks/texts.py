@@ -9,6 +9,7 @@ import hashlib
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from seqloom.data.cache import cache_folder
@@ -125,6 +126,11 @@ def aeslc(data: Path) -> list[str]:
     return rewritten("aeslc", {"train": lambda: part("train"), "validation": lambda: part("dev"), "test": test})
 
 
+def all_parts(part: Callable[[str], Iterator[Row]]) -> dict[str, Callable[[], Iterator[Row]]]:
+    """The rows of each part, by the name that recipes have for it. part: makes rows, given the name of a file."""
+    return {name: partial(part, file) for name, file in PARTS.items()}
+
+
 def kept_tags(sentence: str, compression: str) -> str:
     """The words of a compression, found in its sentence from left to right, as tags: 1 for keep, 0 for drop."""
     left = compression.split()
@@ -143,7 +149,7 @@ def compression(data: Path) -> list[str]:
         for sentence, kept in lines_of(data / "sentence_compression" / f"{name}.tsv.gz"):
             yield sentence, kept_tags(sentence, kept)
 
-    return rewritten("compression-tags", {part_name: lambda file=file: part(file) for part_name, file in PARTS.items()})
+    return rewritten("compression-tags", all_parts(part))
 
 
 def daily(data: Path) -> list[str]:
@@ -155,7 +161,7 @@ def daily(data: Path) -> list[str]:
             yield turn if said == reply else "", said, answer
             turn, reply = said, answer
 
-    return rewritten("dailydialog", {part_name: lambda file=file: part(file) for part_name, file in PARTS.items()})
+    return rewritten("dailydialog", all_parts(part))
 
 
 def sgd(data: Path, *columns: int) -> list[str]:
@@ -168,7 +174,7 @@ def sgd(data: Path, *columns: int) -> list[str]:
                 yield chosen
 
     name = "sgd-" + "-".join(map(str, columns))
-    return rewritten(name, {part_name: lambda file=file: part(file) for part_name, file in PARTS.items()})
+    return rewritten(name, all_parts(part))
 
 
 def all_languages(data: Path) -> list[str]:
@@ -179,7 +185,7 @@ def all_languages(data: Path) -> list[str]:
         for language in INFLECTED:
             yield from ((*row, language) for row in lines_of(folder / f"{language}.{name}.tsv.gz"))
 
-    return rewritten("inflection", {part_name: lambda file=file: part(file) for part_name, file in PARTS.items()})
+    return rewritten("inflection", all_parts(part))
 
 
 def packed(folder: str, pattern: str, *further: str, validation: str = "dev") -> Callable[[Path], list[str]]:
