@@ -67,7 +67,7 @@ class Step(Protocol):
     def own_log_probs(self, rows: IntArray, tokens: IntArray, ranked: FloatArray) -> FloatArray:  # noqa: ARG002
         """What the model itself says of symbols [B, W] in the given rows [B, W]; ranked [B, W]: what search ranks them by.
 
-        The two differ where a language model is fused in, and nowhere else.
+        The two differ where a language model or CTC has a say, and nowhere else.
         """
         return ranked
 
@@ -90,7 +90,7 @@ class Hypothesis:
     """One output sequence.
 
     tokens: symbol ids without `begin`; the last is `end` if finished. log_probs: one per token, the model's own even where a
-    language model is fused in; log_prob their sum. score: what ranks it. weights: per source [H, T, S], T = len(tokens).
+    language model or CTC has a say; log_prob their sum. score: what ranks it. weights: per source [H, T, S], T = len(tokens).
     """
 
     tokens: IntArray

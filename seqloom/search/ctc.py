@@ -8,7 +8,6 @@ but what the positions say, so that it knows where the source is when attention 
 Letters as in `contracts`. `begin` is the blank, since it is never written.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import cast
@@ -17,8 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from seqloom.errors import UsageError
-from seqloom.search.candidates import best_candidates
 from seqloom.search.contracts import FloatArray, IntArray, State, Step, Stepper
+from seqloom.search.rescoring import RescoredStep
 from seqloom.symbols import BEGIN, END
 
 BLANK = BEGIN
@@ -158,25 +157,17 @@ class Joint:
         return JointStep(self._model.step(tokens, state.model), state.prefixes.written(tokens), self._weight)
 
 
-class JointStep(Step):
-    """What both say about the next symbol: `top`, `at` and `all` give joint scores, `own_log_probs` what the model says."""
+class JointStep(RescoredStep):
+    """What the model and CTC say about the next symbol."""
 
     def __init__(self, model: Step, prefixes: PrefixState, weight: float) -> None:
-        self._model, self._prefixes, self._weight = model, prefixes, weight
+        super().__init__(model)
+        self._prefixes, self._weight = prefixes, weight
 
     @cached_property
     def state(self) -> JointState:
         """Both states after this step."""
         return JointState(self._model.state, self._prefixes)
-
-    @property
-    def weights(self) -> Mapping[str, FloatArray]:
-        """The model's attention weights."""
-        return self._model.weights
-
-    @cached_property
-    def _own(self) -> FloatArray:
-        return self._model.all()
 
     @cached_property
     def _scores(self) -> FloatArray:
@@ -185,20 +176,3 @@ class JointStep(Step):
         heard = self._prefixes.following()[..., : self._own.shape[-1]]
         share = np.float32(self._weight)
         return heard if self._weight == 1.0 else (1 - share) * self._own + share * heard
-
-    def top(self, k: int, forbid: IntArray) -> tuple[IntArray, FloatArray]:
-        """Give the k symbols with the best joint scores, as `Step.top`."""
-        return best_candidates(self._scores, k, forbid)
-
-    def at(self, ids: IntArray) -> FloatArray:
-        """Joint scores of the given symbols, [B, K, n]."""
-        return np.take_along_axis(self._scores, ids, axis=-1)
-
-    def all(self) -> FloatArray:
-        """Joint scores of all symbols, [B, K, V]."""
-        return self._scores
-
-    def own_log_probs(self, rows: IntArray, tokens: IntArray, ranked: FloatArray) -> FloatArray:  # noqa: ARG002
-        """The model's log-probabilities, without CTC's say."""
-        found: FloatArray = self._own[np.arange(len(rows))[:, None], rows, tokens]
-        return found

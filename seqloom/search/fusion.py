@@ -5,15 +5,14 @@ log-probabilities stay available beside it.
 """
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from seqloom.errors import UsageError
-from seqloom.search.candidates import best_candidates
 from seqloom.search.contracts import FloatArray, IntArray, State, Step, Stepper
+from seqloom.search.rescoring import RescoredStep
 
 
 @dataclass(frozen=True)
@@ -65,11 +64,11 @@ class Fused:
         return FusedStep(model, self._language_model.step(tokens, state.language_model), self._weight)
 
 
-class FusedStep(Step):
-    """What both say about the next symbol: `top`, `at` and `all` give fused scores, `own_log_probs` what the model says."""
+class FusedStep(RescoredStep):
+    """What the model and the language model say about the next symbol. Attention is the model's: the other has no source."""
 
     def __init__(self, model: Step, language_model: Step, weight: float) -> None:
-        self._model = model
+        super().__init__(model)
         self._language_model = language_model
         self._weight = weight
 
@@ -77,15 +76,6 @@ class FusedStep(Step):
     def state(self) -> FusedState:
         """Both states after this step."""
         return FusedState(self._model.state, self._language_model.state)
-
-    @property
-    def weights(self) -> Mapping[str, FloatArray]:
-        """The model's attention weights: a language model has no source to look at."""
-        return self._model.weights
-
-    @cached_property
-    def _own(self) -> FloatArray:
-        return self._model.all()
 
     @cached_property
     def _scores(self) -> FloatArray:
@@ -96,19 +86,6 @@ class FusedStep(Step):
         """Add the language model's logarithms; without weight it has no say, not even by a probability of 0."""
         return own + np.float32(self._weight) * other if self._weight else own
 
-    def top(self, k: int, forbid: IntArray) -> tuple[IntArray, FloatArray]:
-        """Give the k symbols with the best fused scores, as `Step.top`."""
-        return best_candidates(self._scores, k, forbid)
-
     def at(self, ids: IntArray) -> FloatArray:
         """Fused scores of the given symbols, [B, K, n]."""
         return self._fused(self._model.at(ids), self._language_model.at(ids))
-
-    def all(self) -> FloatArray:
-        """Fused scores of all symbols, [B, K, V]."""
-        return self._scores
-
-    def own_log_probs(self, rows: IntArray, tokens: IntArray, ranked: FloatArray) -> FloatArray:  # noqa: ARG002
-        """The model's log-probabilities, without the language model's say."""
-        found: FloatArray = self._own[np.arange(len(rows))[:, None], rows, tokens]
-        return found
