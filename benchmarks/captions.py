@@ -9,12 +9,11 @@ package, `captions` and `visual-questions`; a name says what is changed in them.
 computed once and kept. A run that was interrupted goes on. The row is printed as JSON and as a line of docs/results.md.
 """
 
-import argparse
 import csv
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from runs import Found, report
+from runs import Found, arguments, report
 
 from seqloom.cli.recipes import find_recipe
 from seqloom.data.examples import grouped
@@ -24,7 +23,6 @@ from seqloom.metrics import evaluate
 from seqloom.prediction.predictor import Predictor
 from seqloom.recipe import read_recipe
 from seqloom.runs import RunFolder
-from seqloom.training.machine import choose_threads
 
 HARD = "model.bridge.attention={kind: hard, score: {kind: additive, size: 256}}"
 PLAIN = [
@@ -118,12 +116,8 @@ def figures(found: Found) -> str:
 
 def main() -> None:
     """Train or pick up a run, then measure it."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = arguments(__doc__)
     parser.add_argument("name", choices=CHANGES)
-    parser.add_argument("--data", type=Path, required=True, help="the folder of the data set")
-    parser.add_argument("--runs", type=Path, required=True, help="where run folders and tables are kept")
-    parser.add_argument("--threads", type=int, default=choose_threads(None))
-    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="change the recipe further")
     wanted = parser.parse_args()
     settings = [*settings_of(wanted.name, wanted.data, wanted.runs), f"training.threads={wanted.threads}", *wanted.set]
     recipe = read_recipe(find_recipe("visual-questions" if wanted.name == "daquar" else "captions"), settings)

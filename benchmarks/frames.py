@@ -8,7 +8,6 @@ choose by. `msvd` is videos as what VGG16 says of 20 frames each, by the recipe 
 in its recipe. A run that was interrupted goes on. The row is printed as JSON and as a line of docs/results.md.
 """
 
-import argparse
 import csv
 import gzip
 from collections import defaultdict
@@ -17,11 +16,10 @@ from pathlib import Path
 
 import numpy as np
 from captions import figures, measure
-from runs import report
+from runs import arguments, report
 
 from seqloom.cli.recipes import find_recipe
 from seqloom.recipe import read_recipe
-from seqloom.training.machine import choose_threads
 
 CHANGES: dict[str, list[str]] = {
     "an4": [],
@@ -84,12 +82,8 @@ def settings_of(name: str, data: Path, runs: Path) -> list[str]:
 
 def main() -> None:
     """Train or pick up a run, then measure it."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = arguments(__doc__)
     parser.add_argument("name", choices=CHANGES)
-    parser.add_argument("--data", type=Path, required=True, help="the folder of the data set")
-    parser.add_argument("--runs", type=Path, required=True, help="where run folders and tables are kept")
-    parser.add_argument("--threads", type=int, default=choose_threads(None))
-    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="change the recipe further")
     parser.add_argument("--as", dest="called", metavar="NAME", help="the name of the run folder, if not that of the row")
     wanted = parser.parse_args()
     settings = [*settings_of(wanted.name, wanted.data, wanted.runs), f"training.threads={wanted.threads}", *wanted.set]

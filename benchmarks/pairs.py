@@ -19,7 +19,6 @@ DATA holds the folders multi30k, sigmorphon2020_g2p, dakshina, cmudict and so on
 one is picked up. With --split validation, nothing of the test part is looked at: so one chooses between recipes (--set).
 """
 
-import argparse
 import json
 import math
 import statistics
@@ -29,7 +28,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rapidfuzz.distance import Levenshtein
-from runs import Found, report, trained
+from runs import Found, arguments, report, trained
 from texts import (
     INFLECTED,
     Items,
@@ -54,7 +53,6 @@ from seqloom.prediction.predictor import Predictor
 from seqloom.recipe import read_recipe
 from seqloom.recipe.sections import Recipe
 from seqloom.runs import RunFolder
-from seqloom.training.machine import choose_threads
 
 LANGUAGES = ("ady", "arm", "bul", "dut", "fre", "geo", "gre", "hin", "ice", "jpn", "kor", "lit")
 Texts = Sequence[str]
@@ -294,14 +292,10 @@ def mean(found: Iterable[Found]) -> Found:
 
 def main() -> None:
     """Print a row, or those of all languages and their mean."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = arguments(__doc__)
     parser.add_argument("name", choices=[*TASKS, *GROUPS])
-    parser.add_argument("--data", type=Path, required=True, help="the folder with the data sets")
-    parser.add_argument("--runs", type=Path, required=True, help="where run folders are kept")
-    parser.add_argument("--threads", type=int, default=choose_threads(None))
     parser.add_argument("--split", choices=["validation", "test"], default="test")
     parser.add_argument("--recipe", help="another recipe than the packaged one of the task")
-    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="change the recipe further")
     parser.add_argument("--ensemble", type=int, default=1, metavar="N", help="so many models, of seeds 1 to N, vote")
     given = parser.parse_args()
     wanted = Wanted(given.data, given.runs, given.threads, given.split, given.recipe, given.set, given.ensemble)

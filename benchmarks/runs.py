@@ -1,5 +1,6 @@
 """What benchmarks of trained models share: training or picking up a run, and printing what was found as a row."""
 
+import argparse
 import json
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -8,10 +9,21 @@ from typing import Any
 
 from seqloom.recipe.sections import Recipe
 from seqloom.runs import RunFolder
+from seqloom.training.machine import choose_threads
 from seqloom.training.reporting.display import open_display
 from seqloom.training.session import Outcome, train
 
 Found = dict[str, Any]
+
+
+def arguments(description: str | None, *, needs_data: bool = True) -> argparse.ArgumentParser:
+    """What all benchmarks of trained models are told: where data and runs are, and what to change in recipes."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, required=needs_data, help="the folder of the data, as the examples above have it")
+    parser.add_argument("--runs", type=Path, required=True, help="where run folders and tables are kept")
+    parser.add_argument("--threads", type=int, default=choose_threads(None))
+    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="change the recipe further")
+    return parser
 
 
 def trained(recipe: Recipe, out: Path) -> Outcome:

@@ -12,7 +12,6 @@ Strings of fsdd are 3 to 7 digits, joined from recordings of one speaker with no
 test takes (0 to 4) alone, validation strings of takes 5 to 9, and training strings of the others.
 """
 
-import argparse
 import csv
 import tarfile
 from collections import defaultdict
@@ -22,7 +21,7 @@ from pathlib import Path
 
 import numpy as np
 from rapidfuzz.distance import Levenshtein
-from runs import Found, report
+from runs import Found, arguments, report
 
 from seqloom.cli.recipes import find_recipe
 from seqloom.data.builtin.scenes import Pointing
@@ -34,7 +33,6 @@ from seqloom.data.preparing.splitting import SplitName
 from seqloom.prediction.predictor import Predictor
 from seqloom.recipe import read_recipe
 from seqloom.runs import RunFolder
-from seqloom.training.machine import choose_threads
 
 SPEAKERS = ("george", "jackson", "nicolas", "theo", "yweweler")
 TAKES: Mapping[SplitName, range] = {"test": range(5), "validation": range(5, 10), "train": range(10, 50)}
@@ -189,13 +187,9 @@ def figures(found: Found) -> str:
 
 def main() -> None:
     """Print the rows of some tasks."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = arguments(__doc__)
     parser.add_argument("names", nargs="+", choices=TASKS)
-    parser.add_argument("--data", type=Path, required=True, help="the folder with the data sets")
-    parser.add_argument("--runs", type=Path, required=True, help="where run folders are kept")
-    parser.add_argument("--threads", type=int, default=choose_threads(None))
     parser.add_argument("--split", choices=["validation", "test"], default="test")
-    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="change the recipe further")
     given = parser.parse_args()
     for name in given.names:
         own = settings_of(name, given.data.resolve(), given.runs.resolve())

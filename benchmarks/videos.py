@@ -12,13 +12,12 @@ the other: a model for each, whose settings were chosen on one of them. A run th
 JSON and as lines of docs/results.md.
 """
 
-import argparse
 import csv
 import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from runs import Found, report, trained
+from runs import Found, arguments, report, trained
 
 from seqloom.cli.demo_captions import describe
 from seqloom.cli.demo_video import measure_films
@@ -27,7 +26,6 @@ from seqloom.data.examples import Example
 from seqloom.prediction.predictor import Predictor
 from seqloom.recipe import read_recipe
 from seqloom.recipe.sections import Recipe
-from seqloom.training.machine import choose_threads
 
 BAG = ["model.encoder.time={kind: none, positions: false}", "model.encoder.differences=false"]
 """Frames in no order: what a clip and the same clip backwards have in common."""
@@ -149,12 +147,8 @@ def recipe_of(name: str, settings: Sequence[str]) -> Recipe:
 
 def main() -> None:
     """Train or pick up a run, then measure it."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = arguments(__doc__, needs_data=False)
     parser.add_argument("name", choices=ROWS)
-    parser.add_argument("--data", type=Path, help="the folder of the data set")
-    parser.add_argument("--runs", type=Path, required=True, help="where run folders and tables are kept")
-    parser.add_argument("--threads", type=int, default=choose_threads(None))
-    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="change the recipe further")
     wanted = parser.parse_args()
     settings = [f"training.threads={wanted.threads}", *wanted.set]
     if wanted.name != "moves":
