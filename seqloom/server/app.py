@@ -6,15 +6,15 @@ from collections.abc import AsyncIterator
 from importlib.metadata import version
 
 from fastapi import FastAPI
-from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp
 
 from seqloom.errors import SeqloomError
+from seqloom.server.dispatching import Dispatcher
 from seqloom.server.engine import Engine
 from seqloom.server.guarding import Guard
 from seqloom.server.measuring import Meters
-from seqloom.server.problems import RequestError, answer_invalid, answer_problem, answer_status
+from seqloom.server.problems import RequestError, answer_problem, answer_status
 from seqloom.server.routes import about, figures, files, predicting, probing, translating
 from seqloom.server.settings import Settings
 from seqloom.server.shelf import Shelf
@@ -39,10 +39,10 @@ def build_app(settings: Settings) -> ASGIApp:
         app.include_router(router)
     app.add_exception_handler(RequestError, answer_problem)
     app.add_exception_handler(SeqloomError, answer_problem)
-    app.add_exception_handler(RequestValidationError, answer_invalid)
     app.add_exception_handler(HTTPException, answer_status)
     app.add_exception_handler(Exception, answer_problem)
-    return Guard(app, settings, engine, meters)
+    asked = [route for router in (predicting.router, probing.router, figures.router) for route in router.routes]
+    return Guard(Dispatcher(app, service, asked), settings, engine, meters)
 
 
 @contextlib.asynccontextmanager

@@ -157,15 +157,11 @@ class Engine:
         except IndexError:
             return math.inf
 
-    def require_room(self) -> None:
-        """Refuse more work than can be done in time."""
+    def submit(self, job: Job) -> None:
+        """Queue a job, or refuse it at once."""
         if self.is_full:
             self._meters.refused.inc()
             raise busy(self.seconds_ahead)
-
-    def submit(self, job: Job) -> None:
-        """Queue a job, or refuse it at once."""
-        self.require_room()
         if isinstance(job, StreamJob) and self._streams >= self._limits.streams:
             self._meters.refused.inc()
             raise busy(1.0)

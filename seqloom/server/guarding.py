@@ -16,7 +16,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from seqloom.server.engine import Engine
 from seqloom.server.measuring import Meters
-from seqloom.server.problems import RequestError, as_problem, busy
+from seqloom.server.problems import GONE, RequestError, as_problem, busy
 from seqloom.server.settings import Settings, is_address, is_loopback
 
 log = logging.getLogger("seqloom.server")
@@ -113,11 +113,11 @@ class _Answer:
 
     def __init__(self, send: Send) -> None:
         self._send = send
-        self.status = 499
+        self.status = GONE
 
     @property
     def begun(self) -> bool:
-        return self.status != 499
+        return self.status != GONE
 
     async def __call__(self, message: Message) -> None:
         if message["type"] == "http.response.start":

@@ -3,16 +3,20 @@
 import json
 import logging
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fastapi import Request, Response
-from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 
 from seqloom.errors import DataError, MissingExtraError, RunError, SeqloomError, UsageError
 
 log = logging.getLogger("seqloom.server")
+
+
+GONE = 499
+"""The status of a request whose client did not wait; nobody sees it but the counters."""
+LATE = 504
 
 
 class RequestError(HTTPException):
@@ -49,10 +53,25 @@ def cannot(message: str) -> RequestError:
     return RequestError(422, "cannot", message)
 
 
+def no_object() -> RequestError:
+    """The body is not what every route reads."""
+    return RequestError(400, "bad-request", "Expected a JSON object as the body. See /openapi.json")
+
+
+def invalid(place: Sequence[int | str], message: str) -> RequestError:
+    """A field of the body is not as its schema says. place: where it stands."""
+    return RequestError(422, "invalid", f"{'.'.join(map(str, place)) or 'body'}: {message}")
+
+
+def gone() -> RequestError:
+    """The client does not wait any more."""
+    return RequestError(GONE, "gone", "The client has gone")
+
+
 def late(seconds: float) -> RequestError:
     """The time is over."""
     return RequestError(
-        504, "time-limit", f"The answer was not there within {seconds:g} s. Ask for less at once, or for a narrower beam"
+        LATE, "time-limit", f"The answer was not there within {seconds:g} s. Ask for less at once, or for a narrower beam"
     )
 
 
@@ -118,15 +137,6 @@ class JsonResponse(Response):
 async def answer_problem(request: Request, error: Exception) -> Response:  # noqa: ARG001 (as FastAPI calls it)
     """For whatever a route raises that means something to people."""
     return as_problem(error).response()
-
-
-async def answer_invalid(request: Request, error: Exception) -> Response:  # noqa: ARG001
-    """A body that is not as its schema says: the first field that is wrong, without what it held."""
-    first = error.errors()[0] if isinstance(error, RequestValidationError) else {"loc": (), "msg": "invalid", "type": ""}
-    if first["type"] in ("json_invalid", "model_attributes_type") or (first["type"] == "missing" and first["loc"] == ("body",)):
-        return RequestError(400, "bad-request", "Expected a JSON object as the body. See /openapi.json").response()
-    place = ".".join(str(one) for one in first["loc"] if one != "body")
-    return RequestError(422, "invalid", f"{place or 'body'}: {first['msg']}").response()
 
 
 async def answer_status(request: Request, error: Exception) -> Response:  # noqa: ARG001

@@ -5,9 +5,8 @@ import logging
 import socket
 from collections.abc import Callable
 
-import h11
 import uvicorn
-from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from seqloom.errors import UsageError
 from seqloom.server.app import build_app
@@ -15,14 +14,21 @@ from seqloom.server.settings import Settings
 
 _HEADER_SECONDS = 10.0
 """A client that takes longer to say what it wants is hung up on."""
+_HEADER_BYTES = 64 << 10
 _KEEP_ALIVE = 30
 _BACKLOG = 2048
 
 
-class PatientProtocol(H11Protocol):
-    """uvicorn's own, with a limit on how long the head of a request may take: it has none for slow ones."""
+class PatientProtocol(HttpToolsProtocol):
+    """uvicorn's own, with limits on how long the head of a request may take and be: it has none.
+
+    httptools reads requests in C; h11, in Python, takes 0.25 ms for each, and more than all the rest of a refusal.
+    """
 
     _timer: asyncio.TimerHandle | None = None
+    _head = 0
+    """How many bytes have come of a head that is not whole."""
+    _in_head = True
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin to wait."""
@@ -32,10 +38,24 @@ class PatientProtocol(H11Protocol):
     def data_received(self, data: bytes) -> None:
         """Go on waiting, unless the head is there."""
         super().data_received(data)
-        if self.conn.their_state is not h11.IDLE:
+        if not self._in_head:
             self._stop_waiting()
+            return
+        self._head += len(data)
+        if self._head > _HEADER_BYTES:
+            self._give_up()
         elif self._timer is None:
             self._timer = self.loop.call_later(_HEADER_SECONDS, self._give_up)
+
+    def on_message_begin(self) -> None:
+        """A head begins."""
+        self._in_head, self._head = True, 0
+        super().on_message_begin()
+
+    def on_headers_complete(self) -> None:
+        """The head is there."""
+        self._in_head = False
+        super().on_headers_complete()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """There is nothing to wait for any more."""
@@ -48,8 +68,8 @@ class PatientProtocol(H11Protocol):
             self._timer = None
 
     def _give_up(self) -> None:
-        self._timer = None
-        if self.conn.their_state is h11.IDLE and not self.transport.is_closing():
+        self._stop_waiting()
+        if not self.transport.is_closing():
             self.transport.close()
 
 
@@ -63,6 +83,7 @@ def serve(settings: Settings, *, verbose: bool = False, started: Callable[[str],
         config = uvicorn.Config(
             app,
             http=PatientProtocol,
+            loop="asyncio",  # uvloop was measured: no less processor time here
             ws="none",
             lifespan="on",
             log_config=None,

@@ -104,11 +104,14 @@ class Shelf:
 
     async def get(self, name: str | None = None) -> Opened:
         """A model, opened if it is not; the first without a name."""
+        found = self.at_hand(name)
+        return found if found is not None else await asyncio.shield(self._open(self._place(name)))
+
+    def at_hand(self, name: str | None) -> Opened | None:
+        """A model if it is opened, without waiting; the first without a name."""
         place = self._place(name)
         self._look(place)
-        if place.opened is not None:
-            return place.opened
-        return await asyncio.shield(self._open(place))
+        return place.opened
 
     def close(self) -> None:
         """Let the opening thread go."""

@@ -12,7 +12,7 @@ from starlette.responses import StreamingResponse
 from seqloom.prediction.tasks import Watch
 from seqloom.server.engine import BatchJob, Engine, StreamJob
 from seqloom.server.measuring import Meters
-from seqloom.server.problems import RequestError, as_problem, dumps, late
+from seqloom.server.problems import GONE, LATE, RequestError, as_problem, dumps, gone, late
 from seqloom.server.settings import Limits, Settings
 from seqloom.server.shelf import Opened, Shelf
 
@@ -43,7 +43,9 @@ class Service:
 
     async def opened(self, name: str | None) -> Opened:
         """A model, opened within the time limit; the first one without a name."""
-        self.engine.require_room()
+        found = self.shelf.at_hand(name)
+        if found is not None:
+            return found
         try:
             return await asyncio.wait_for(self.shelf.get(name), self.limits.stream_seconds)
         except TimeoutError:
@@ -65,19 +67,25 @@ class Service:
         own = object() if key is None else key
         job = BatchJob(cost=cost, deadline=deadline, key=own, inputs=inputs, compute=compute, shape=shape)
         self.engine.submit(job)
-        gone = asyncio.create_task(_until_gone(request))
+        hang_up = asyncio.create_task(_until_gone(request))
+        hang_up.add_done_callback(lambda task: None if task.cancelled() else job.settle(gone()))
+        limit = job.loop.call_later(seconds, lambda: job.settle(late(seconds)))
         try:
-            await asyncio.wait({job.answer, gone}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
-            if job.answer.done():
-                return job.answer.result()
-            if gone.done():
-                self.meters.dropped.inc()
-                raise RequestError(499, "gone", "The client has gone")
-            self.meters.late.inc()
-            raise late(seconds)
+            return await job.answer
+        except RequestError as problem:
+            self._count(problem)
+            raise
         finally:
             job.gone = True
-            gone.cancel()
+            limit.cancel()
+            hang_up.cancel()
+
+    def _count(self, problem: RequestError) -> None:
+        """Note who did not get an answer."""
+        if problem.status == GONE:
+            self.meters.dropped.inc()
+        elif problem.status == LATE:
+            self.meters.late.inc()
 
     async def streamed(self, steps: Iterator[Event], *, cost: float) -> StreamingResponse:
         """Server-sent events of what the engine finds bit by bit. A failure before the first is an ordinary error."""

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 import schemathesis
+from fastapi import FastAPI
 from hypothesis import HealthCheck, Phase, given, settings
 from starlette.testclient import TestClient
 
@@ -52,3 +53,11 @@ def test_no_request_of_the_schema_is_a_fault(client: TestClient, schema: Any, pa
 
 def test_the_description_is_itself_well_formed(schema: Any) -> None:
     assert len(list(schema.get_all_operations())) >= 15
+
+
+def test_every_route_that_takes_json_is_reached_the_short_way(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    described = client.get("/openapi.json").json()["paths"]
+    paths = {path for path, methods in described.items() if "post" in methods} - {"/translate", "/detect"}
+    monkeypatch.setattr(FastAPI, "__call__", None)  # the framework's own way would fail
+    assert {client.post(path, json={}).status_code for path in paths} == {422}
+    assert len(paths) == 8
