@@ -53,7 +53,8 @@ ATTACKS = (
     ),
     Attack(
         "damage",
-        "one bit flipped, or the end cut off, in every file of a finished run, of an interrupted one and of the caches",
+        "one bit flipped, or the end cut off, in every file of a finished run, of an interrupted one, of an exported model and "
+        "of the caches",
         "refused with a sentence, or without consequence: predictions, records, counters, vocabularies, checkpoints and what a "
         "training sees of its data are the same to the bit; nothing changes silently. What no command reads (samples of "
         "validations, the model card) has no checksum, and damage to it is for the eyes of a reader",
@@ -69,14 +70,15 @@ ATTACKS = (
     Attack(
         "folders",
         "pipes, sockets, endless devices, links out, links to themselves, folders and two sparse terabytes in the place of "
-        "every file of a run; documents that lie, with the right hashes; a run that names a file of yours",
+        "every file of a run and of an exported model; documents that lie, with the right hashes; a run that names a file of "
+        "yours",
         "exit code 4 (3 for data, 2 for what is typed), within a minute and 3 GB of memory; nothing of other files is shown",
         folders.attack,
     ),
     Attack(
         "pages",
-        "markup and scripts as texts, symbols, features and names of runs, tables and pictures, in every page, in Chromium, "
-        "with the events of pointer and keys on up to fifty elements of each",
+        "markup and scripts as texts, symbols, features and names of runs, tables, pictures, sounds and videos, in every page, "
+        "in Chromium, with the events of pointer and keys on up to fifty elements of each",
         "no script runs, no request leaves, the console has no error; a page that does not escape is found out (the control)",
         pages.attack,
     ),
@@ -194,7 +196,11 @@ _INTRODUCTION = (
     "The faults that attacks found are repaired and have tests; any below without a note is open. They were: recipes of",
     "strangers that ask for a hundred million layers, for sizes that torch cannot count, or for lengths and powers beyond all",
     "floats (hanging, tracebacks, warnings: they have bounds now); caches whose arrays are empty or have a damaged header",
-    "(tracebacks: checksums come first now); Parquet files with a column whose name is no text (a traceback).",
+    "(tracebacks: checksums come first now); Parquet files with a column whose name is no text, videos in a coding that",
+    "nobody knows or that end too early for FFmpeg, archives of arrays whose parts lie before their beginning, arrays whose",
+    "header does not end, exported models that attend to what they do not have (tracebacks, or a wrong exit code); graphs",
+    "that take any amount of memory (they have 4 GB now); a page with sound where the browser does not let it play (an error",
+    "in the console).",
     "",
     "This page is printed from results, as by",
     "",

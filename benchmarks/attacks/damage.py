@@ -12,9 +12,9 @@ from pathlib import Path
 
 import numpy as np
 
+from attacks.exported import exported
 from attacks.ground import Findings, Ground, limit_memory, small_recipe, tiny_run, watched
 from attacks.material import image_recipe, interrupted_run
-from seqloom.export.writing import export_run
 from seqloom.runs import RunFolder
 
 _TRUNCATED = 0.2
@@ -55,11 +55,11 @@ def _targets(ground: Ground) -> list[Target]:
     """Further kinds of folders that seqloom writes belong here."""
     run = tiny_run(ground)
     begun = interrupted_run(ground)
-    exported = export_run(run, ground.folder / "exported", precision="int8").path
+    model = exported(ground)
     recipes = {"of pairs": small_recipe(ground.folder / "tiny" / "pairs.tsv", 30), "of pictures": image_recipe(ground)}
     return [
         Target("a finished run", run, lambda: _outputs(run) + _state(run)),
-        Target("an exported model", exported, lambda: _outputs(exported) + json.dumps(RunFolder.open(exported).facts)),
+        Target("an exported model", model, lambda: _outputs(model) + json.dumps(RunFolder.open(model).facts)),
         Target("a run that was interrupted", begun, lambda: _state(begun)),
         *(
             Target(f"the caches {name}", ground.folder / f"cache {name}", _prepared_observer(ground, name, body))

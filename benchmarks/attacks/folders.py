@@ -1,14 +1,18 @@
 """Folders from strangers: things that are no files, links that lead out, documents that lie, numbers without end."""
 
+import itertools
+import json
 import os
 import re
 import shutil
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+from attacks.exported import GRAPHS, changed, exported
 from attacks.ground import Answer, Findings, Ground, command, limit_memory, tiny_run
 from attacks.malformed import reseal
+from attacks.recordings import array_run, sound_run, video_run
 
 _PARTS = ("run.json", "recipe.yaml", "tokenizers/source.json", "weights.safetensors", "checkpoints/latest", "metrics.jsonl")
 _READ = {
@@ -19,6 +23,7 @@ _READ = {
     "compare": {"run.json", "recipe.yaml", "checkpoints/latest", "metrics.jsonl"},
 }
 """Which parts a command has to read, and so to refuse."""
+_EXPORTED = ("model.json", "recipe.yaml", "tokenizers/source.json", *GRAPHS)
 _DEEP = "[" * 100_000
 _DOCUMENTS = [
     "",
@@ -37,24 +42,35 @@ _DOCUMENTS = [
 
 
 def attack(ground: Ground) -> Findings:
-    """Put what is no file of the run in the place of each of its parts; then documents that lie, with the right hashes."""
-    run, found = tiny_run(ground), Findings()
+    """Put what is no file of the folder in the place of each of its parts; then documents that lie, with the right hashes."""
+    run, model, found = tiny_run(ground), exported(ground), Findings()
     copy = ground.place("hostile") / "run"
+    recordings = [sound_run(ground), video_run(ground), array_run(ground)]
     limit_memory()
-    for part in _PARTS:
-        ground.say(part)
-        for name, make in _impostors().items():
-            _renewed(run, copy)
-            (copy / part).unlink()
-            make(copy / part)
-            for one in [_reader(part)] if ground.quick else _READ:
-                codes = {4} if part in _READ[one] else {0, 3, 4}
-                answer = _ask(one, copy)
-                found.add(_outcome(found, answer), (fault := answer.fault(codes)) and f"{one}, {part} is {name}: {fault}")
+    _replaced(found, ground, run, copy, _READ)
+    _replaced(found, ground, model, copy, {one: set(_EXPORTED) for one in ("predict", "explain", "score")})
     _documents(found, run, copy)
     _numbers(found, run, copy, every=12 if ground.quick else 1)
-    _data(found, ground, copy)
+    _facts(found, model, copy, every=9 if ground.quick else 1)
+    _data(found, ground, copy, recordings)
     return found
+
+
+def _replaced(found: Findings, ground: Ground, folder: Path, copy: Path, read: Mapping[str, set[str]]) -> None:
+    """Things that are no files, in the place of every part that some command has to read."""
+    for part in sorted(set().union(*read.values())):
+        ground.say(f"{folder.name}: {part}")
+        for name, make in _impostors().items():
+            _renewed(folder, copy)
+            (copy / part).unlink()
+            make(copy / part)
+            for one in [next(one for one in read if part in read[one])] if ground.quick else read:
+                codes = {4} if part in read[one] else {0, 3, 4}
+                answer = _ask(one, copy)
+                found.add(
+                    _outcome(found, answer),
+                    (fault := answer.fault(codes)) and f"{one}, {part} of {folder.name} is {name}: {fault}",
+                )
 
 
 def _outcome(found: Findings, answer: Answer) -> str:
@@ -137,13 +153,25 @@ def _numbers(found: Findings, run: Path, copy: Path, *, every: int) -> None:
             found.add(_outcome(found, answer), fault and f"predict, {name.strip()}: {enormous}: {fault}")
 
 
-def _data(found: Findings, ground: Ground, copy: Path) -> None:
-    """Tables, oracles, archives and names of files that are none; and a run that names a file of yours."""
+def _facts(found: Findings, model: Path, copy: Path, *, every: int) -> None:
+    """A model.json, with the right hash, one of whose facts is of another kind or far too large; every: so manieth of them."""
+    facts = json.loads((model / "model.json").read_bytes())["graphs"]
+    others: tuple[object, ...] = (None, -1, 10**12, "x", [], {}, [[1]], {"step.onnx": "0" * 64})
+    for name, other in list(itertools.product(facts, others))[::every]:
+        _renewed(model, copy)
+        changed(copy, lambda body, told={name: other}: body["graphs"].update(told))  # type: ignore[misc]
+        answer = _ask("predict", copy)
+        fault = answer.fault({0, 4})  # 0: a fact that only other commands need, or of which every value is possible
+        found.add(_outcome(found, answer), fault and f"predict, graphs.{name} is {other}: {fault}")
+
+
+def _data(found: Findings, ground: Ground, copy: Path, recordings: Sequence[Path]) -> None:
+    """Tables, oracles, archives, recordings and names of files that are none; and a run that names a file of yours."""
     run = tiny_run(ground)
     folder = ground.place("hostile-data")
     os.mkfifo(folder / "pipe.zip")
     (folder / "table.tsv").write_text("a.png\tone\n" * 5, encoding="utf-8")
-    for words, codes in (
+    things: list[tuple[list[object], set[int]]] = [
         (["check", folder / "table.tsv", "--images", folder / "pipe.zip"], {3}),
         (["check", folder / "table.tsv", "--images", "/dev/zero"], {3}),
         (["check", "/dev/zero"], {2, 3}),
@@ -153,7 +181,10 @@ def _data(found: Findings, ground: Ground, copy: Path) -> None:
         (["predict", "x" * 5000], {3, 4}),
         (["check", "a\0b"], {2, 3}),
         (["predict", run, "--beam", "100000"], {2}),
-    ):
+    ]
+    for reader in recordings:
+        things += [(["predict", reader, thing], {3}) for thing in ("/dev/zero", folder / "pipe.zip", folder)]
+    for words, codes in things:
         answer = command(*words, given=b"abc\n")
         found.add(_outcome(found, answer), (fault := answer.fault(codes)) and f"{words[:4]}: {fault}")
     _renewed(run, copy)

@@ -50,7 +50,7 @@ def _recipes(ground: Ground) -> dict[str, dict[str, Any]]:
     folder, draw, steps = ground.place("kill-data"), ground.draw("kill-data"), _FEW_STEPS if ground.quick else _STEPS
     pairs = write_pairs(folder / "pairs.tsv", draw, 150)
     (folder / "text.txt").write_text(pairs.read_text(encoding="utf-8").replace("\t", "\n"), encoding="utf-8")
-    text = small_recipe(pairs, steps, batch_size=4, stretch=10, ema={"decay": 0.9}, precision="bf16")
+    text = small_recipe(pairs, steps, batch_size=4, bptt=10, ema={"decay": 0.9}, precision="bf16")
     text["training"].pop("batch_tokens"), text["training"].pop("label_smoothing")
     text["data"] = {"train": str(folder / "text.txt"), "text": "stream", "split": {"validation": 0.1, "test": 0.1}}
     text["model"] = {

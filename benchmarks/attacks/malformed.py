@@ -13,8 +13,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from attacks.exported import exported, graph_of, with_graph
 from attacks.ground import Answer, Findings, Ground, command, limit_memory, small_recipe, tiny_run, trained, words
 from attacks.material import image_recipe, vector_run
+from attacks.recordings import array, array_run, ending_of, sound, sound_run, video, video_run
+from attacks.requests import asker, request
 
 NASTY = [
     b"\0", b"\xff\xfe", b"\xef\xbb\xbf", b"\xed\xa0\x80", b"\xc3", b"\r", b"\r\n", b"\n\n\n", b"\t\t\t", b'"', b"'", b"\\",
@@ -86,24 +89,34 @@ def _kinds(ground: Ground) -> Iterator[Kind]:
     """All kinds, with the share that each has of all inputs."""
     folder = ground.place("malformed")
     run = tiny_run(ground)
-    pictures = trained(ground.folder / "pictures" / "run", image_recipe(ground))
-    vectors = vector_run(ground)
-    yield Kind("tables", 0.30, _table, lambda content, draw: _check(folder, content, draw), {0, 1, 2, 3})
-    yield Kind("Parquet files", 0.08, _parquet, lambda content, _: _checked(folder / "a.parquet", content), {0, 1, 2, 3})
-    yield Kind("vectors", 0.08, _vectors, lambda content, _: command("predict", vectors, given=content), {0, 3})
-    yield Kind(
-        "recipes",
-        0.20,
-        _recipe_for(ground.folder / "tiny" / "pairs.tsv"),
-        lambda content, _: _checked(folder / "a.yaml", content),
-        {0, 1, 2, 3},
-    )
-    yield Kind("oracles", 0.10, _oracle, lambda content, _: _told(folder, run, content), {0, 2, 3})
-    yield Kind("pictures", 0.10, _picture, lambda content, _: _looked_at(folder, pictures, content), {0, 3})
+    yield Kind("tables", 0.22, _table, lambda content, draw: _check(folder, content, draw), {0, 1, 2, 3})
+    yield Kind("Parquet files", 0.06, _parquet, lambda content, _: _checked(folder / "a.parquet", content), {0, 1, 2, 3})
+    recipe = _recipe_for(ground.folder / "tiny" / "pairs.tsv")
+    yield Kind("recipes", 0.16, recipe, lambda content, _: _checked(folder / "a.yaml", content), {0, 1, 2, 3})
+    yield Kind("oracles", 0.08, _oracle, lambda content, _: _told(folder, run, content), {0, 2, 3})
+    yield from _sources(ground, folder)
     yield Kind("archives", 0.06, _archive, lambda content, draw: _from_archive(folder, content, draw), {0, 1, 2, 3})
     copy = shutil.copytree(run, folder / "run")
     yield Kind("headers of weights", 0.04, _header_of(copy), lambda content, _: _with_header(copy, content), {0, 4})
     yield Kind("vocabularies", 0.04, _vocabulary_of(copy), lambda content, _: _with_vocabulary(copy, content), {0, 4})
+    model, other = exported(ground), folder / "model"
+    yield Kind("graphs", 0.04, graph_of(model), lambda content, _: with_graph(model, other, content), {0, 4})
+    ask = asker(run)
+    yield Kind("requests", 0.04, request, lambda content, _: ask(content), {0, 2})
+
+
+def _sources(ground: Ground, folder: Path) -> Iterator[Kind]:
+    """What models read besides text, each by a model of its own."""
+    vectors = vector_run(ground)
+    yield Kind("vectors", 0.06, _vectors, lambda content, _: command("predict", vectors, given=content), {0, 3})
+    pictures = trained(ground.folder / "pictures" / "run", image_recipe(ground))
+    for name, share, run, make in (
+        ("pictures", 0.08, pictures, _picture),
+        ("sounds", 0.06, sound_run(ground), sound),
+        ("videos", 0.03, video_run(ground), video),
+        ("arrays", 0.03, array_run(ground), array),
+    ):
+        yield Kind(name, share, make, _reader(folder / name, run), {0, 3})
 
 
 # --- tables ---------------------------------------------------------------------------------------------------------
@@ -257,10 +270,15 @@ def _picture(draw: random.Random) -> bytes:
     return stream.getvalue()
 
 
-def _looked_at(folder: Path, run: Path, content: bytes) -> Answer:
-    path = folder / "picture.png"
-    path.write_bytes(content)
-    return command("predict", run, path)
+def _reader(path: Path, run: Path) -> Callable[[bytes, random.Random], Answer]:
+    """Gives contents to a model, as a file that it is to read."""
+
+    def read(content: bytes, _: random.Random) -> Answer:
+        named = path.with_suffix(f".{ending_of(content)}")
+        named.write_bytes(content)
+        return command("predict", run, named)
+
+    return read
 
 
 def _archive(draw: random.Random) -> bytes:

@@ -1,6 +1,6 @@
 """Fifty texts that would be scripts if a page forgot to escape them, in every page that seqloom makes, in a real browser.
 
-They come as texts, as symbols of vocabularies, as features, and as names of runs, tables and pictures. All pages are opened by
+They come as texts, as symbols of vocabularies, as features, and as names of runs, tables and files. All pages are opened by
 Chromium, which is sent through a proxy of ours, so that no request to any place goes unseen. On up to fifty elements of every
 page the events are dispatched that a person's pointer and keys would cause. Pages of our own that do not escape are the
 control.
@@ -19,6 +19,7 @@ from typing import Any
 
 from attacks.ground import Findings, Ground, command, small_recipe, trained
 from attacks.material import image_recipe
+from attacks.recordings import sound_run, video_run
 
 _BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 _BROWSERS_OWN = frozenset(
@@ -197,7 +198,9 @@ def _pages(ground: Ground, folder: Path) -> Iterator[Path]:
         yield _made(folder / f"plane.{ending}", "plane", run, table, "--out", folder / f"plane.{ending}")
     yield from _single_maps(folder, run, flat)
     yield from _text_pages(folder, text_run, book, joined)
-    yield from _picture_pages(ground, folder, picture_run, name)
+    for kind, reader in (("pictures", picture_run), ("sounds", sound_run(ground)), ("videos", video_run(ground))):
+        [file, *_] = (ground.folder / kind).glob("0.*")
+        yield from _file_pages(folder, reader, kind, file, name)
 
 
 def _made(out: Path, *words: object) -> Path:
@@ -258,11 +261,12 @@ def _text_pages(folder: Path, run: Path, book: Path, joined: str) -> Iterator[Pa
     yield _made(folder / "text-report.html", "report", run, "--out", folder / "text-report.html")
 
 
-def _picture_pages(ground: Ground, folder: Path, run: Path, name: str) -> Iterator[Path]:
-    """A picture whose name is a payload."""
-    picture = shutil.copy(ground.folder / "pictures" / "0.png", folder / f"{name}.png")
-    yield _made(folder / "picture.html", "explain", run, picture, "--out", folder / "picture.html")
-    yield _made(folder / "picture-report.html", "report", run, "--out", folder / "picture-report.html")
+def _file_pages(folder: Path, run: Path, kind: str, file: Path, name: str) -> Iterator[Path]:
+    """A file whose name is a payload."""
+    named = shutil.copy(file, folder / f"{name}{file.suffix}")
+    for what, words in (("map", ["explain", run, named]), ("report", ["report", run])):
+        out = folder / f"{kind}-{what}.html"
+        yield _made(out, *words, "--out", out)
 
 
 # --- the browser ----------------------------------------------------------------------------------------------------

@@ -119,6 +119,9 @@ def _graph_facts(run: RunFolder) -> Mapping[str, Any]:
         require_types(facts["files"], dict.fromkeys(facts["files"], str))
         for one in (*facts["rows"], *facts["sentences"], *facts["attended"]):
             require_types({"a name": one}, {"a name": str})
+        for one in facts["attended"]:
+            if f"mask.{one}" not in facts["sentences"]:
+                raise ValueError(f"expected mask.{one} among what is the same at every step")
         for name, grid in facts["grids"].items():
             if not isinstance(grid, list) or len(grid) != 2 or not all(isinstance(side, int) for side in grid):
                 raise ValueError(f"expected rows and columns of {name}")

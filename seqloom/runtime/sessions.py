@@ -1,6 +1,7 @@
 """Sessions of ONNX Runtime: one thread, the processor, nothing but what is in the file."""
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,20 @@ _DTYPES: Mapping[str, npt.DTypeLike] = {
 }
 
 
+MOST_MEMORY = 4 << 30
+"""Bytes that the graphs of a process may take in all: a stranger's graph could ask for any number."""
+
+
+@cache
+def _bound_memory() -> None:
+    """Make the allocator that all sessions of this process share, and which refuses to grow beyond the bound."""
+    import onnxruntime as ort
+
+    info = ort.OrtMemoryInfo("Cpu", ort.OrtAllocatorType.ORT_ARENA_ALLOCATOR, 0, ort.OrtMemType.DEFAULT)
+    usual = {"arena_extend_strategy": -1, "initial_chunk_size_bytes": -1, "max_dead_bytes_per_chunk": -1}
+    ort.create_and_register_allocator(info, ort.OrtArenaCfg({"max_mem": MOST_MEMORY, **usual}))
+
+
 class Session:
     """A graph that can be run. where: the name of its file, for errors; threads: how many it may use."""
 
@@ -27,6 +42,8 @@ class Session:
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
         options.log_severity_level = 4
+        _bound_memory()
+        options.add_session_config_entry("session.use_env_allocators", "1")
         self._where = where
         try:
             self._session = onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])

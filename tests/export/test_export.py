@@ -22,6 +22,7 @@ from seqloom.recipe.sections import Sample
 from seqloom.runs import RunFolder
 from seqloom.runs.documents import seal_of, sha256
 from seqloom.runtime.guard import OPERATIONS, require_harmless
+from seqloom.runtime.sessions import MOST_MEMORY, Session
 
 WORDS = ["abc", "hgfedc", "badcafe", "", "zzz"]
 
@@ -155,7 +156,8 @@ def test_a_newer_format_is_refused(copy: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("key", "value"), [("rows", 3), ("files", []), ("vocabulary_size", "9"), ("attended", [1]), ("grids", {"source": [1]})]
+    ("key", "value"),
+    [("rows", 3), ("files", []), ("vocabulary_size", "9"), ("attended", [1]), ("sentences", []), ("grids", {"source": [1]})],
 )
 def test_a_model_json_of_others_is_refused(copy: Path, key: str, value: object) -> None:
     rewritten(copy, lambda body: body["graphs"].update({key: value}))
@@ -215,3 +217,13 @@ def test_our_own_graphs_are_harmless_and_use_all_that_is_allowed(exported: Expor
     for file in exported.path.glob("*.onnx"):
         require_harmless(file.read_bytes())
         assert {node.op_type for node in onnx.load(file).graph.node} <= OPERATIONS
+
+
+def test_a_graph_that_asks_for_endless_memory_is_refused() -> None:
+    many = numpy_helper.from_array(np.array([MOST_MEMORY], np.int64), "many")  # so many floats: four times the bound
+    nodes = helper.make_node("Expand", ["x", "many"], ["z"]), helper.make_node("ReduceMax", ["z"], ["x2"])
+    given, out = (helper.make_tensor_value_info(name, TensorProto.FLOAT, [1]) for name in ("x", "x2"))
+    made = helper.make_graph(list(nodes), "g", [given], [out], [many])
+    content = helper.make_model(made, opset_imports=[helper.make_opsetid("", 18)], ir_version=9).SerializeToString()
+    with pytest.raises(RunError, match=r"cannot open it|do not fit together"):
+        Session(content, where="g.onnx").run(["x2"], {"x": np.ones(1, np.float32)})

@@ -5,6 +5,7 @@ as many as the file holds. What they become is a row of so many numbers for ever
 """
 
 import io
+import tokenize
 import zipfile
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -138,7 +139,7 @@ def _header(media: Media, stream: io.BytesIO) -> tuple[tuple[int, ...], bool, np
         version = np.lib.format.read_magic(stream)
         read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
         shape, fortran, dtype = read(stream)
-    except (ValueError, TypeError, SyntaxError, EOFError, MemoryError, RecursionError) as problem:
+    except (ValueError, TypeError, SyntaxError, tokenize.TokenError, EOFError, MemoryError, RecursionError) as problem:
         found = f"a file that begins with {abbreviated(start)}" if start else "an empty file"
         raise ArrayProblem(
             f"{media.name}: expected an array as NumPy saves it (.npy), found {found}. Save it with numpy.save", "not-an-array"
@@ -155,7 +156,7 @@ def _only_member(media: Media) -> bytes:
             names = [one for one in archive.infolist() if one.filename.endswith(".npy")]
             if len(names) == 1:
                 return Media(media.name, media.where, names[0].file_size, 0, lambda: archive.read(names[0])).read()
-    except zipfile.BadZipFile as problem:
+    except (zipfile.BadZipFile, NotImplementedError) as problem:  # the second: a version or a method that zipfile has not
         raise ArrayProblem(
             f"{media.name}: expected an archive of arrays (.npz), found something else. Save it with numpy.savez",
             "not-an-array",

@@ -55,7 +55,7 @@ class Media:
             raise MediaError(f"{self.where}: expected a file of at most {LARGEST_FILE:,} bytes, found {self.size:,}")
         try:
             return self.reader()
-        except (OSError, EOFError, zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError) as problem:
+        except (OSError, EOFError, zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, ValueError) as problem:
             raise MediaError(f"{self.where}: could not be read ({problem}). Check the file") from problem
 
     @cached_property
@@ -185,7 +185,7 @@ class MediaRoot(ABC):
             if tarfile.is_tarfile(stream):
                 return _Tar(path, stream)
             stream.close()
-        except (OSError, tarfile.TarError, zipfile.BadZipFile) as problem:
+        except (OSError, tarfile.TarError, zipfile.BadZipFile, NotImplementedError, ValueError) as problem:
             raise DataError(f"{path}: could not be read ({problem}). Copy or download it again") from problem
         raise DataError(f"{path}: expected a folder of files, a .zip or a .tar, found something else. Check the path")
 

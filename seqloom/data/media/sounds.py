@@ -215,6 +215,8 @@ class _SoundTrack:
         if not self._container.streams.audio:
             raise SoundProblem(f"{name}: expected a video with sound, found one without", "not-a-sound")
         self._track = track = self._container.streams.audio[0]
+        if track.codec_context is None:  # PyAV has no decoder for what the header names
+            raise SoundProblem(f"{name}: expected sound whose coding is known, found another. Convert it", "not-a-sound")
         length = track.duration * track.time_base if track.duration and track.time_base else 0
         seconds = float(length) or (self._container.duration or 0) / 1_000_000
         self.facts = SoundFacts(track.rate, track.channels, round(seconds * track.rate))

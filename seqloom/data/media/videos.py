@@ -211,7 +211,7 @@ def _opened(media: Media) -> "Iterator[tuple[InputContainer, VideoStream]]":
             yield container, _stream(media, container)
     except OSError as problem:  # FFmpeg's errors are such, and so is what else happens to files
         raise _broken(media, problem.strerror or str(problem)) from problem
-    except ValueError as problem:
+    except (ValueError, EOFError) as problem:  # the second: FFmpeg's end of file, which is no OSError
         raise _broken(media, str(problem)) from problem
 
 
@@ -233,6 +233,9 @@ def _stream(media: Media, container: "InputContainer") -> "VideoStream":
     if not container.streams.video:
         raise VideoProblem(f"{media.name}: expected a video, found a file without pictures. Name another file", "empty-video")
     stream = container.streams.video[0]
+    if stream.codec_context is None:  # PyAV has no decoder for what the header names
+        text = f"{media.name}: expected a video whose coding is known, found another. Convert it, or download it again"
+        raise VideoProblem(text, "not-a-video")
     header = _header(stream)
     sides = header.width, header.height
     if not all(sides) or sides[0] * sides[1] > LARGEST_PICTURE or max(sides) > LARGEST_SIDE:

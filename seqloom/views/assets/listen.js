@@ -30,7 +30,7 @@ export function listen(part) {
     const box = drawing.getBoundingClientRect();
     const x = ((event.clientX - box.left) / box.width) * drawing.viewBox.baseVal.width;
     audio.currentTime = Math.max(0, Math.min(1, (x - left) / width)) * seconds;
-    if (audio.paused) audio.play();
+    if (audio.paused) audio.play().catch(() => {}); // a browser may refuse; its own controls are there too
   });
   show();
 }

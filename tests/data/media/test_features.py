@@ -90,6 +90,7 @@ BAD = {
     "words": (saved(np.array([["a", "b", "c"]])), "not-an-array", "values of type <U1"),
     "complex": (saved(ROWS.astype("c8")), "not-an-array", "values of type complex64"),
     "an evil header": (media_of(HEADER + b"\x10\x00" + b"__import__('os')"), "not-an-array", "a file that begins with"),
+    "a header without end": (media_of(HEADER + b"\x08\x00{'descr'"), "not-an-array", "a file that begins with"),
     "cut off": (media_of(saved(ROWS).read()[:-5]), "truncated-array", "expected 48 bytes of numbers"),
     "a header that lies": (media_of(saved(ROWS).read().replace(b"(4, 3)", b"(7, 3)")), "truncated-array", "84 bytes"),
     "too wide": (saved(np.ones((4, 5))), "misshapen-array", r"found an array of shape \[4, 5\]"),

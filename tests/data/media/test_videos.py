@@ -151,6 +151,12 @@ def test_a_truncated_video_is_refused(tmp_path: Path, ending: str, codec: str) -
     assert "breaks off" in trouble(path)
 
 
+def test_a_coding_that_nobody_knows_is_refused(tmp_path: Path) -> None:
+    path = write_clip(tmp_path / "clip.mp4")
+    path.write_bytes(path.read_bytes().replace(b"mp4v", b"zzzz").replace(b"esds", b"zzzz"))
+    assert "expected a video whose coding is known" in trouble(path)
+
+
 def test_an_enormous_frame_is_refused_by_its_header(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = write_clip(tmp_path / "clip.gif", codec="gif")
     content = bytearray(path.read_bytes())
