@@ -3,7 +3,7 @@
     python benchmarks/sounds.py fsdd --data DATA --runs RUNS                    (strings of digits, all speakers known)
     python benchmarks/sounds.py fsdd-without-theo --data DATA --runs RUNS       (and the other four; the test is of him alone)
     python benchmarks/sounds.py grid --data DATA --runs RUNS                    (six words, one speaker)
-    python benchmarks/sounds.py tones --data DATA --runs RUNS                   (melodies; longer ones than training has, too)
+    python benchmarks/sounds.py tones --data DATA --runs RUNS                   (melodies; studies/listening.py has longer ones)
 
 DATA holds the folders fsdd and grid_s1; tables and joined recordings are written beside the runs. A run that was interrupted
 goes on, a finished one is picked up. With --split validation, nothing of the test part is looked at.
@@ -24,8 +24,6 @@ from rapidfuzz.distance import Levenshtein
 from runs import Found, arguments, report
 
 from seqloom.cli.recipes import find_recipe
-from seqloom.data.builtin.scenes import Pointing
-from seqloom.data.builtin.tones import listening_of, melody_of
 from seqloom.data.media.files import MediaRoot
 from seqloom.data.media.sounds import samples_of
 from seqloom.data.preparing.corpus import Corpus
@@ -36,8 +34,10 @@ from seqloom.runs import RunFolder
 
 SPEAKERS = ("george", "jackson", "nicolas", "theo", "yweweler")
 TAKES: Mapping[SplitName, range] = {"test": range(5), "validation": range(5, 10), "train": range(10, 50)}
-STRINGS: Mapping[SplitName, int] = {"test": 500, "validation": 200, "train": 4000}
+STRINGS: Mapping[SplitName, int] = {"test": 500, "validation": 200, "train": 2000}
 DIGITS_AT_A_TIME = (3, 7)
+VOICES = ("training.augment.speeds=[0.8, 0.9, 1.0, 1.1, 1.2]", "training.epochs=8")
+"""What is set otherwise for strings of digits: other speeds sound like other people, and an epoch is longer."""
 RATE = 8_000
 
 
@@ -48,7 +48,7 @@ def fsdd(data: Path, folder: Path, left_out: str | None) -> list[str]:
     """Tables of joined recordings, and the settings that read them. left_out: a speaker who is heard in the test alone."""
     others = [speaker for speaker in SPEAKERS if speaker != left_out]
     tested = others if left_out is None else [left_out]
-    recordings = folder / "recordings"
+    recordings = folder.parent / "fsdd-recordings"
     if not recordings.exists():
         with tarfile.open(data / "fsdd" / "recordings.tar.xz") as archive:
             archive.extractall(recordings, filter="data")
@@ -57,7 +57,7 @@ def fsdd(data: Path, folder: Path, left_out: str | None) -> list[str]:
         random = np.random.default_rng([18, number])
         _write_strings(folder, split, recordings, spoken, count, random)
     sound = "data.sources={sound: {kind: sound, rate: 8000, bands: 40}}"
-    return [*(f"data.{split}={folder / f'{split}.tsv'}" for split in STRINGS), sound]
+    return [*(f"data.{split}={folder / f'{split}.tsv'}" for split in STRINGS), sound, *VOICES]
 
 
 def strings(table: Path, split: SplitName, speakers: Sequence[str]) -> dict[str, dict[str, list[str]]]:
@@ -83,8 +83,9 @@ def _write_strings(
     if (folder / f"{split}.tsv").exists():
         return
     root = MediaRoot.open(recordings)
+    places = {path.name: str(path.relative_to(recordings)) for path in recordings.rglob("*.wav")}
     samples = {
-        file: samples_of(root.resolve(next(_inside(recordings, file))), RATE)
+        file: samples_of(root.resolve(places[file]), RATE)
         for words in spoken.values()
         for files in words.values()
         for file in files
@@ -98,11 +99,6 @@ def _write_strings(
         soundfile.write(folder / split / f"{number}.flac", joined, RATE)
         lines.append(f"{split}/{number}.flac\t{' '.join(said)}\n")
     (folder / f"{split}.tsv").write_text("".join(lines))
-
-
-def _inside(folder: Path, file: str) -> Iterator[str]:
-    """Where a file is below a folder."""
-    return (str(path.relative_to(folder)) for path in folder.rglob(file))
 
 
 def grid(data: Path, folder: Path) -> list[str]:
@@ -125,8 +121,6 @@ def _rows(table: Path) -> Iterator[dict[str, str]]:
 
 
 TASKS = ("fsdd", *(f"fsdd-without-{speaker}" for speaker in SPEAKERS), "grid", "tones")
-LENGTHS = (5, 7, 10, 15, 20)
-"""So many notes have the melodies on which a model of `tones` is judged further; training has 3 to 7."""
 
 
 def settings_of(name: str, data: Path, runs: Path) -> list[str]:
@@ -167,19 +161,6 @@ class Measure:
         }
 
 
-def by_length(path: Path, count: int = 100) -> Found:
-    """Of melodies of several lengths: notes wrong, and notes that were named while listening to them, in percent."""
-    predictor, found = Predictor.load(path), {}
-    for notes in LENGTHS:
-        names = [f"tones:{2_000_009 + 10 * number}/{notes}" for number in range(count)]
-        written = predictor.predict(names)
-        said = [melody_of(name).names.split() for name in names]
-        edits = sum(Levenshtein.distance(one.text.split(), other) for one, other in zip(written, said, strict=True))
-        listening = sum(map(listening_of, written), start=Pointing())
-        found[f"{notes} notes"] = [round(100 * edits / (notes * count), 1), round(100 * listening.accuracy, 1)]
-    return found
-
-
 def figures(found: Found) -> str:
     """The figures of a row."""
     return f"{found['word error']:.2f} | {found['sentences right']:.1f}"
@@ -197,8 +178,6 @@ def main() -> None:
             find_recipe("tones" if name == "tones" else "speech"), [*own, f"training.threads={given.threads}", *given.set]
         )
         report(name, recipe, given.runs / name, measure=Measure(given.split), figures=figures)
-        if name == "tones":
-            print(by_length(given.runs / name))
 
 
 if __name__ == "__main__":

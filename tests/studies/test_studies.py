@@ -8,7 +8,7 @@ import pytest
 
 from seqloom.recipe import read_recipe
 from seqloom.recipe.sections import Exhaustive
-from seqloom.results.layouts import Tokens
+from seqloom.results.layouts import Frames, Tokens
 from seqloom.results.predictions import Alignment, Candidate, Prediction
 from seqloom.search import run
 from seqloom.search.walk import Walk
@@ -101,3 +101,20 @@ def test_every_run_of_the_looks_is_valid(studies: Any) -> None:
     wanted = common.Options(data=Path("data"), runs=Path("runs"), threads=1)
     recipes = [common.recipe_of(run, wanted) for run in looks.runs_of().values()]
     assert [recipe.model.bridge.looks for recipe in recipes] == [1, 2, 3]
+
+
+def test_every_way_to_listen_is_valid_and_has_a_folder_of_its_own(studies: Any) -> None:
+    common, listening = studies("common"), studies("listening")
+    wanted = common.Options(data=Path("data"), runs=Path("runs"), threads=1)
+    runs = listening.runs_of()
+    assert len({repr(common.recipe_of(run, wanted)) for run in runs.values()}) == len({run.name for run in runs.values()}) == 4
+
+
+def test_a_step_is_how_far_the_place_went_on_that_was_listened_to_most(studies: Any) -> None:
+    weights = np.zeros((1, 4, 6), dtype=np.float32)
+    weights[0, np.arange(4), [1, 4, 3, 0]] = 1
+    alignment = Alignment(weights, tuple("abcdef"), ((0, 1),) * 6, Frames(4, 0.01))
+    best = Candidate(
+        "c4 d4 e4", ("c4", "d4", "e4", "<end>"), 0.0, 0.0, (0.0,) * 4, finished=True, alignment={"sound": alignment}
+    )
+    assert studies("listening").steps_of(Prediction({"sound": "tones:1/3"}, best)) == [3, -1]
