@@ -9,7 +9,7 @@ DATA holds the folders fsdd and grid_s1; tables and joined recordings are writte
 goes on, a finished one is picked up. With --split validation, nothing of the test part is looked at.
 
 Strings of fsdd are 3 to 7 digits, joined from recordings of one speaker with nothing between them. Test strings are made of the
-test takes (0 to 4) alone, validation strings of takes 5 to 9, and training strings of the others.
+test takes (0 to 4) alone, validation strings of takes 5 to 9, and training strings of the others; some of these are shorter.
 """
 
 import csv
@@ -34,8 +34,9 @@ from seqloom.runs import RunFolder
 
 SPEAKERS = ("george", "jackson", "nicolas", "theo", "yweweler")
 TAKES: Mapping[SplitName, range] = {"test": range(5), "validation": range(5, 10), "train": range(10, 50)}
-STRINGS: Mapping[SplitName, int] = {"test": 500, "validation": 200, "train": 2000}
-DIGITS_AT_A_TIME = (3, 7)
+STRINGS: Mapping[SplitName, int] = {"test": 500, "validation": 200, "train": 3000}
+DIGITS_AT_A_TIME: Mapping[SplitName, tuple[int, int]] = {"test": (3, 7), "validation": (3, 7), "train": (1, 7)}
+"""From, to. Single digits tell a model what each sounds like before it has learnt where to listen."""
 VOICES = ("training.augment.speeds=[0.8, 0.9, 1.0, 1.1, 1.2]", "training.epochs=8")
 """What is set otherwise for strings of digits: other speeds sound like other people, and an epoch is longer."""
 RATE = 8_000
@@ -91,10 +92,11 @@ def _write_strings(
         for file in files
     }
     (folder / split).mkdir(parents=True, exist_ok=True)
+    fewest, most = DIGITS_AT_A_TIME[split]
     lines = []
     for number in range(count):
         words = spoken[str(random.choice(sorted(spoken)))]
-        said = random.choice(sorted(words), size=random.integers(DIGITS_AT_A_TIME[0], DIGITS_AT_A_TIME[1] + 1))
+        said = random.choice(sorted(words), size=random.integers(fewest, most + 1))
         joined = np.concatenate([samples[str(random.choice(words[str(word)]))] for word in said])
         soundfile.write(folder / split / f"{number}.flac", joined, RATE)
         lines.append(f"{split}/{number}.flac\t{' '.join(said)}\n")
