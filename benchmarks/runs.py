@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -27,24 +28,30 @@ def arguments(description: str | None, *, needs_data: bool = True) -> argparse.A
 
 
 def trained(recipe: Recipe, out: Path) -> Outcome:
-    """Train, go on from the last checkpoint, or pick up a finished run."""
+    """Train, go on from the last checkpoint, or pick up a finished run.
+
+    A stop that was asked for (Ctrl-C, SIGTERM) ends the whole command, as `seqloom train` would, not one run of several.
+    """
     display = open_display()
     try:
-        return train(recipe, out, display=display)
+        outcome = train(recipe, out, display=display)
     finally:
         display.closed()
+    if not outcome.finished:
+        print(f"{out}: stopped at step {outcome.step:,}; the same command goes on there", file=sys.stderr)
+        raise SystemExit(130)
+    return outcome
 
 
 def report(name: str, recipe: Recipe, out: Path, *, measure: Callable[[Path], Found], figures: Callable[[Found], str]) -> None:
-    """Train or pick up a run; once it is finished, measure it and print the row, as JSON and as a line of docs/results.md.
+    """Train or pick up a run, measure it and print the row, as JSON and as a line of docs/results.md.
 
     figures: the cells of the line that say how good the model is.
     """
-    outcome = trained(recipe, out)
-    if outcome.finished:
-        found = {"name": name, **measure(outcome.path), **_facts(outcome.path)}
-        print(json.dumps(found))
-        print(_line(found, figures(found)))
+    path = trained(recipe, out).path
+    found = {"name": name, **measure(path), **_facts(path)}
+    print(json.dumps(found))
+    print(_line(found, figures(found)))
 
 
 def _facts(path: Path) -> Found:

@@ -62,6 +62,10 @@ def read_source(
             raise TypeError("a text is compared with another one")
         case sections.SentenceEncoder():
             return _read_sentences(graph, weights, graph.input(name, "int64", ["B", f"S.{name}"]), lengths)
+        case sections.AskedEncoder() if neighbour is not None:
+            return _read_asked(graph, section, weights, graph.input(name, "int64", ["B", f"S.{name}"]), lengths, neighbour)
+        case sections.AskedEncoder():
+            raise TypeError("a text is read with another source in mind")
         case sections.TransformerEncoder():
             return _read_at_once(graph, section, weights, graph.input(name, "int64", ["B", f"S.{name}"]), lengths)
         case sections.DenseEncoder():
@@ -119,7 +123,7 @@ def _read_text(
 
 def _read_vectors(
     graph: Graph,
-    section: sections.TextEncoder | sections.ComparingEncoder,
+    section: sections.TextEncoder | sections.ComparingEncoder | sections.AskedEncoder,
     weights: Parameters,
     vectors: Value,
     lengths: Value,
@@ -185,8 +189,17 @@ def _words(graph: Graph, memory: Memory, table: Array) -> Value:
     return graph.concat(memory.states, graph.mul(vectors, graph.number(math.sqrt(table.shape[1]))))
 
 
-def _read_sentences(graph: Graph, weights: Parameters, symbols: Value, lengths: Value) -> Memory:
-    table, times = weights["embedding.weight"], weights["ages.weight"]
+@dataclass(frozen=True)
+class _Said:
+    """The words of each sentence, summed up [B, N, D]; how many sentences there are [B, 1]; which [N] are real [B, N]."""
+
+    sums: Value
+    counts: Value
+    places: Value
+    mask: Value
+
+
+def _sentence_sums(graph: Graph, table: Array, symbols: Value, lengths: Value) -> _Said:
     real = real_positions(graph, symbols, lengths)
     last = graph.op("Equal", graph.positions(graph.size(symbols, 1)), graph.unsqueeze(graph.sub(lengths, graph.whole(1)), 1))
     closing = graph.op("And", real, graph.op("Equal", symbols, graph.constant(END, np.int64)))
@@ -195,18 +208,36 @@ def _read_sentences(graph: Graph, weights: Parameters, symbols: Value, lengths: 
     counts = graph.op("ReduceSum", ends, graph.whole(1), keepdims=1)  # [B, 1]
     most = graph.op("Max", graph.op("ReduceMax", counts, graph.whole(0), keepdims=0), graph.whole(1))
     places = graph.positions(most)
-    mask = graph.op("Less", places, counts)
     words = graph.op("And", real, graph.op("Not", closing))
     vectors = graph.rows_of(table, _known(graph, symbols, len(table)))
     weighed = graph.mul(vectors, _word_weights(graph, numbers, words, table.shape[1]))
     within = graph.op("Equal", graph.unsqueeze(places, 0, 2), graph.unsqueeze(numbers, 1))  # [B, N, S]
-    said = graph.op("MatMul", graph.to_float(within), weighed)
-    ages = graph.sub(graph.sub(counts, graph.whole(1)), places)
+    sums = graph.op("MatMul", graph.to_float(within), weighed)
+    return _Said(sums, counts, places, graph.op("Less", places, counts))
+
+
+def _read_sentences(graph: Graph, weights: Parameters, symbols: Value, lengths: Value) -> Memory:
+    table, times = weights["embedding.weight"], weights["ages.weight"]
+    said = _sentence_sums(graph, table, symbols, lengths)
+    ages = graph.sub(graph.sub(said.counts, graph.whole(1)), said.places)
     ages = graph.op("Clip", ages, graph.constant(0, np.int64), graph.constant(len(times) - 1, np.int64))
-    scaled = graph.mul(graph.add(said, graph.rows_of(times, ages)), graph.number(math.sqrt(table.shape[1])))
-    states = graph.where(graph.unsqueeze(mask, -1), scaled, graph.number(0.0))
-    summary = _mean(graph, states, mask)
-    return Memory(states, mask, summary, ((summary,),))
+    scaled = graph.mul(graph.add(said.sums, graph.rows_of(times, ages)), graph.number(math.sqrt(table.shape[1])))
+    states = graph.where(graph.unsqueeze(said.mask, -1), scaled, graph.number(0.0))
+    summary = _mean(graph, states, said.mask)
+    return Memory(states, said.mask, summary, ((summary,),))
+
+
+def _read_asked(
+    graph: Graph, section: sections.AskedEncoder, weights: Parameters, symbols: Value, lengths: Value, neighbour: Neighbour
+) -> Memory:
+    table = weights["embedding.weight"]
+    said = _sentence_sums(graph, table, symbols, lengths)
+    scaled = graph.mul(said.sums, graph.number(math.sqrt(table.shape[1])))
+    asked = graph.unsqueeze(graph.op("Tanh", weights.linear(graph, "question", neighbour.memory.summary)), 1)
+    everywhere = graph.op("Expand", asked, graph.op("Shape", scaled))
+    vectors = graph.concat(scaled, graph.mul(scaled, asked), everywhere)
+    states, finals = _read_vectors(graph, section, weights, vectors, graph.squeeze(said.counts, 1))
+    return Memory(states, said.mask, finals[-1][0], finals)
 
 
 def _word_weights(graph: Graph, numbers: Value, words: Value, size: int) -> Value:

@@ -49,11 +49,13 @@ def write_graphs(
     kind = RecurrentDecoder if isinstance(section.decoder, sections.RecurrentDecoder) else TransformerDecoder
     decoder = kind(section, _sizes(section, encoders, shapes), weights)
     encoder = Graph("encoder", precision)
-    memories: dict[str, Memory] = {}
-    for name, one in encoders.items():
+    read: dict[str, Memory] = {}
+    for name in sections.in_reading_order(encoders):
+        one = encoders[name]
         own = weights.below(f"encoders.{_whose(section, name)}")
-        neighbour = _neighbour(one, encoders, memories, weights)
-        memories[name] = read_source(encoder, name, one, own, shapes[name], neighbour)
+        neighbour = _neighbour(one, encoders, read, weights)
+        read[name] = read_source(encoder, name, one, own, shapes[name], neighbour)
+    memories = {name: read[name] for name in encoders}
     _write_start(encoder, decoder, memories)
     if section.ctc is not None:
         size = None if shortlist is None else len(SPECIALS) + shortlist

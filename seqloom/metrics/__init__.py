@@ -11,7 +11,16 @@ over resampled items for confidence intervals.
 Several references are allowed throughout: an exact match is with any of them, edits are counted to the closest.
 """
 
-from seqloom.metrics.evaluation import Evaluation, absence, better, evaluate, intervals, sentence_scores, silence
+from seqloom.metrics.evaluation import (
+    Evaluation,
+    absence,
+    better,
+    cannot_improve,
+    evaluate,
+    intervals,
+    sentence_scores,
+    silence,
+)
 from seqloom.metrics.names import ALL, CAPTIONS, HIGHER_IS_BETTER, PAIRS, SLOW, Name, usual
 from seqloom.metrics.significance import Difference, paired_bootstrap
 from seqloom.metrics.sums import Item, NotComputedError
@@ -29,6 +38,7 @@ __all__ = [
     "NotComputedError",
     "absence",
     "better",
+    "cannot_improve",
     "evaluate",
     "intervals",
     "paired_bootstrap",

@@ -167,6 +167,11 @@ def better(name: str, new: float, old: float) -> bool:
     return new > old if HIGHER_IS_BETTER[name] else new < old
 
 
+def cannot_improve(name: str, value: float) -> bool:
+    """Say whether nothing is better than this value of a metric: all right, or no edit."""
+    return value == 100.0 if name == "exact_match" else value == 0.0 and not HIGHER_IS_BETTER[name]
+
+
 # --- making ready ---------------------------------------------------------------------------------------------------
 
 

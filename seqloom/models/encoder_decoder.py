@@ -1,6 +1,6 @@
 """The whole model: encoders, a bridge and a decoder, as `p(y | x) = prod_t p(y_t | y_<t, x)` (E1)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 
@@ -59,13 +59,14 @@ class EncoderDecoder(nn.Module):
         self.sampled_softmax = sampled_softmax
         self.attention_losses = AttentionLosses.of(section.bridge)
         self.encoders = nn.ModuleDict()
-        memory_sizes = {}
-        for name, encoder in _by_source(section, [name for name in sizes if name != TARGET]).items():
+        sections_by_source = _by_source(section, [name for name in sizes if name != TARGET])
+        for name in sections.in_reading_order(sections_by_source):
             if hasattr(self.encoders, name):
                 raise RecipeError(f"data.sources: torch keeps the word {name!r} for itself. Call the source something else")
-            built = build_encoder(encoder, sizes[name], {other: self.encoder(other) for other in self.encoders})
-            self.encoders[name] = built
-            memory_sizes[name] = MemorySize(built.memory_size, built.summary_size)
+            before = {other: self.encoder(other) for other in self.encoders}
+            self.encoders[name] = build_encoder(sections_by_source[name], sizes[name], before)
+        self.sources = tuple(sections_by_source)
+        memory_sizes = {name: MemorySize(one.memory_size, one.summary_size) for name, one in self._encoders_in_order()}
         vocabulary_size = sizes[TARGET]
         if not isinstance(vocabulary_size, int):
             raise TypeError(vocabulary_size)
@@ -82,7 +83,11 @@ class EncoderDecoder(nn.Module):
             self.ctc = CtcHead(source, memory_sizes[source].states, vocabulary_size, weight=section.ctc.weight)
 
     def _source_embedding(self) -> nn.Embedding | None:
-        return next((one for name in self.encoders if (one := self.encoder(name).symbol_embedding) is not None), None)
+        return next((one.symbol_embedding for _, one in self._encoders_in_order() if one.symbol_embedding is not None), None)
+
+    def _encoders_in_order(self) -> Iterator[tuple[str, Encoder]]:
+        """The encoders in the order of the sources, which need not be the one in which these are read."""
+        return ((name, self.encoder(name)) for name in self.sources)
 
     def encoder(self, name: str) -> Encoder:
         """The encoder of a source."""
@@ -101,7 +106,7 @@ class EncoderDecoder(nn.Module):
         memories: dict[str, Memory] = {}
         for name in self.encoders:
             memories[name] = self.encoder(name).read_beside(memories, *self.tensors(sources[name]))
-        return memories
+        return {name: memories[name] for name in self.sources}
 
     def decode(self, batch: Batch, state: DecoderState | None = None) -> Decoded:
         """Read the sources, then the decoder's inputs one after the other. state: goes on from there instead."""

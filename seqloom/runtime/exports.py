@@ -7,7 +7,7 @@ from seqloom.data.kinds import file_kind_of
 from seqloom.data.media.files import Frontend
 from seqloom.data.media.images import ImagePixels
 from seqloom.errors import RunError
-from seqloom.recipe.sections import AnyEncoder, FrameEncoder, SentenceEncoder, VideoEncoder
+from seqloom.recipe.sections import AnyEncoder, FrameEncoder, SentencesEncoder, VideoEncoder
 from seqloom.results.layouts import Film, Frames, Grid, Layout, Sentences, Tokens
 from seqloom.runs import RunFolder
 from seqloom.runs.documents import reason_of, sha256
@@ -100,7 +100,7 @@ def _layout(grid: Sequence[int] | None, encoder: AnyEncoder) -> Layout:
         return Frames(encoder.stride)
     if isinstance(encoder, VideoEncoder):
         return Frames(encoder.stride) if grid is None else Film(*grid)
-    if isinstance(encoder, SentenceEncoder):
+    if isinstance(encoder, SentencesEncoder):
         return Sentences()
     return Tokens() if grid is None else Grid(*grid)
 

@@ -16,7 +16,7 @@ import torch
 from seqloom.data.preparing.batches import Batch, StreamBatch
 from seqloom.data.preparing.splits import PreparedSplit
 from seqloom.errors import SeqloomError
-from seqloom.metrics import better
+from seqloom.metrics import better, cannot_improve
 from seqloom.models.decoders import DecoderState
 from seqloom.models.encoder_decoder import EncoderDecoder
 from seqloom.models.mixed_precision import multiplying
@@ -213,6 +213,10 @@ def _reason_to_end(state: TrainingState, recipe: Recipe, *, last: bool) -> str:
         return "all steps done"
     if patience is not None and state.stale >= patience:
         return f"no better for {patience} validations"
+    metric = recipe.training.validation.metric
+    # Those who wait for something better need not: weights of later validations would not take the place of these.
+    if patience is not None and recipe.training.keep is None and cannot_improve(metric, state.best):
+        return f"nothing better than {metric} {state.best:g}"
     return ""
 
 

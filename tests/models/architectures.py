@@ -421,9 +421,15 @@ def encoders_of_sentences() -> Iterator[Architecture]:
             yield Architecture(f"sentences-{name}", section, (("source", "sentences"),))
     two = build_several(("text", "text"), {**BAHDANAU, "looks": 2, "start": {"dense": 1, "sources": ["text_1"]}})
     body = two.section.model_dump()
-    body["encoders"]["text_0"] = {"kind": "sentences", "size": 3}
-    kinds = (("text_0", "sentences"), ("text_1", "text"))
-    yield Architecture("story+question", sections.Model.model_validate(body), kinds)
+    readers: Mapping[str, Settings] = {
+        "story": {"kind": "sentences", "size": 3},
+        "asked": {"kind": "asked", "source": "text_1", "size": 3, "embedding": 4},
+        "asked_lstm_2": {"kind": "asked", "source": "text_1", "cell": "lstm", "size": 3, "layers": 2, "bidirectional": False},
+    }
+    for name, reader in readers.items():
+        body["encoders"]["text_0"] = reader
+        kinds = (("text_0", "sentences"), ("text_1", "text"))
+        yield Architecture(f"{name}+question", sections.Model.model_validate(body), kinds)
 
 
 def encoders_beside_others() -> Iterator[Architecture]:
@@ -502,6 +508,7 @@ PLAIN = (
     "frame_transformer-bahdanau",
     "pyramid+text-to-transformer",
     "story+question",
+    "asked+question",
     "same_pooled-compared",
     "after-second",
     "comparing-second",

@@ -16,6 +16,7 @@ from seqloom.models.attention.local import FollowingAttention, MonotonicAttentio
 from seqloom.models.decoders import RecurrentDecoder, TransformerDecoder
 from seqloom.models.encoder_decoder import EncoderDecoder
 from seqloom.models.encoders import (
+    AskedEncoder,
     ComparingEncoder,
     DenseEncoder,
     FrameTransformerEncoder,
@@ -64,14 +65,13 @@ def encoded_of(
             found = equations.encode(whole, values.tolist(), before)
             return equations.pooled(found) if section.summary == "max" else found
         case SentenceEncoder(), sections.SentenceEncoder():
-            sentences: list[list[int]] = [[]]
-            for number, symbol in enumerate(values.tolist()):
-                if symbol != END:
-                    sentences[-1].append(symbol)
-                elif number + 1 < len(values):
-                    sentences.append([])
             tables = array(encoder.embedding.weight), array(encoder.ages.weight)
-            return equations.encode_sentences(equations.SentenceEncoder(*tables), sentences)
+            return equations.encode_sentences(equations.SentenceEncoder(*tables), sentences_in(values))
+        case AskedEncoder(), sections.AskedEncoder():
+            assert beside is not None
+            matrices = array(encoder.embedding.weight), array(encoder.question.weight), array(encoder.question.bias)
+            asked = equations.AskedEncoder(*matrices, layers_in(encoder, section))
+            return equations.encode_asked(asked, sentences_in(values), encoded_of(*beside).finals[-1][0])
         case ComparingEncoder(), sections.ComparingEncoder():
             assert beside is not None
             own, other = words_of(*beside[:2], values), words_of(*beside)
@@ -102,6 +102,17 @@ def encoded_of(
             raise TypeError(other)
 
 
+def sentences_in(values: npt.NDArray[Any]) -> list[list[int]]:
+    """The symbols of each sentence."""
+    sentences: list[list[int]] = [[]]
+    for number, symbol in enumerate(values.tolist()):
+        if symbol != END:
+            sentences[-1].append(symbol)
+        elif number + 1 < len(values):
+            sentences.append([])
+    return sentences
+
+
 def seen_by(convolutions: Convolutions | None, frames: npt.NDArray[Any]) -> list[equations.Vector]:
     """Frames [S, F] behind the convolutions, if there are any."""
     if convolutions is None:
@@ -127,12 +138,14 @@ def words_of(encoder: nn.Module, section: sections.AnyEncoder, values: npt.NDArr
 
 def source_of(architecture: Architecture, model: EncoderDecoder, batch: Batch, sentence: int) -> equations.Encoded | None:
     """All sources of a sentence, side by side."""
-    found, read = {}, {}
-    for (name, encoder), section in zip(model.encoders.items(), architecture.section.all_encoders, strict=True):
+    read = {}
+    for name, section in zip(batch.sources, architecture.section.all_encoders, strict=True):
         padded = batch.sources[name]
-        read[name] = encoder, section, padded.values[sentence][: padded.lengths[sentence]]
-        neighbour = sections.neighbour_of(section)
-        found[name] = encoded_of(*read[name], None if neighbour is None else read[neighbour[1]])
+        read[name] = model.encoder(name), section, padded.values[sentence][: padded.lengths[sentence]]
+    found = {}
+    for name, one in read.items():
+        neighbour = sections.neighbour_of(one[1])
+        found[name] = encoded_of(*one, None if neighbour is None else read[neighbour[1]])
     decoder = architecture.section.decoder
     two_parts = isinstance(decoder, sections.RecurrentDecoder) and decoder.cell == "lstm"
     return side_by_side_of(architecture.section.bridge, found, decoder.layers, 2 if two_parts else 1) if found else None

@@ -246,6 +246,22 @@ def test_the_names_of_sources_agree_everywhere(settings: str, model: str, part: 
     assert part in refusal(TWO.replace("SETTINGS", settings) + model)
 
 
+STORY = "data: {train: a.tsv, sources: {story: {}, question: {}}}\nmodel: {encoders: {story: READER, question: {}}}\n"
+
+
+@pytest.mark.parametrize(
+    ("reader", "part"),
+    [
+        ("{kind: asked, source: answer}", "needs another source than story; these are: question. Name one of them"),
+        ("{kind: asked, source: story}", "needs another source than story; these are: question. Name one of them"),
+        ("{kind: asked, source: question}", "data.sources.story: an encoder of sentences must know where they end"),
+        ("{kind: comparing, source: question}", "model.encoders.story: it reads story as question is read, and both have"),
+    ],
+)
+def test_what_is_read_beside_another_source_needs_that_one(reader: str, part: str) -> None:
+    assert part in refusal(STORY.replace("READER", reader))
+
+
 @pytest.mark.parametrize(
     ("sources", "part"),
     [

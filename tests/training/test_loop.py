@@ -203,6 +203,18 @@ def test_training_stops_when_patience_is_over_and_keeps_the_best(
     assert facts == {"step": "4", "metric": "loss", "value": "0.5"}
 
 
+def test_training_that_waits_for_better_stops_when_nothing_is(
+    tiny_recipe: Recipe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = iter([50.0, 100.0, 100.0])
+    monkeypatch.setattr(
+        PairValidator, "validate", lambda self, model: ValidationResult({"exact_match": next(found)}, math.nan, [])
+    )
+    wish = {"every_steps": 2, "patience": 2, "metric": "exact_match"}
+    outcome = train(changed(tiny_recipe, validation=wish), tmp_path / "run")
+    assert (outcome.finished, outcome.step, outcome.best) == ("nothing better than exact_match 100", 4, 100.0)
+
+
 def test_a_plateau_lowers_the_learning_rate(
     tiny_recipe: Recipe, tmp_path: Path, scripted: Callable[[list[float]], None]
 ) -> None:

@@ -7,7 +7,7 @@ from seqloom.models.encoders.comparing import ComparingEncoder
 from seqloom.models.encoders.contract import Encoder
 from seqloom.models.encoders.dense import DenseEncoder
 from seqloom.models.encoders.frames import FrameTransformerEncoder, PyramidEncoder
-from seqloom.models.encoders.sentences import SentenceEncoder
+from seqloom.models.encoders.sentences import AskedEncoder, SentenceEncoder
 from seqloom.models.encoders.text import TextEncoder
 from seqloom.models.encoders.transformer import TransformerEncoder
 from seqloom.models.encoders.video import VideoEncoder
@@ -20,7 +20,7 @@ def build_encoder(
 ) -> Encoder:
     """The encoder that a recipe names. input_size: of its vocabulary or its vectors, or the shape of images.
 
-    others: those of the sources before this one, on which it may build.
+    others: those of sources that are read before this one, on which it may build.
     """
     before = others or {}
     match section, input_size:
@@ -28,6 +28,8 @@ def build_encoder(
             return before[name]
         case sections.ComparingEncoder(source=name), int():
             return ComparingEncoder(section, before[name])
+        case sections.AskedEncoder(source=name), int():
+            return AskedEncoder(section, input_size, before[name].summary_size)
         case sections.SentenceEncoder(), int():
             return SentenceEncoder(section, input_size)
         case sections.TextEncoder(after=str(name)), int():

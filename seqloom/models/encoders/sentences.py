@@ -1,17 +1,19 @@
-"""The encoder of texts that consist of sentences, each of which becomes one position."""
+"""Encoders of texts that consist of sentences, each of which becomes one position."""
 
 import math
+from collections.abc import Mapping
 
 import torch
 from torch import Tensor
 
-from seqloom.models.dropout import SequenceDropout
+from seqloom.models.dropout import InputDropout, SequenceDropout
 from seqloom.models.embeddings import build_embedding
 from seqloom.models.encoders.contract import Encoder
 from seqloom.models.encoders.directions import real_positions
-from seqloom.models.encoders.text import mean
+from seqloom.models.encoders.text import RecurrentEncoder, mean
 from seqloom.models.memory import Memory
-from seqloom.models.operations import Multiplications
+from seqloom.models.mixed_precision import Linear
+from seqloom.models.operations import Multiplications, matrix_entries
 from seqloom.recipe import sections
 from seqloom.results.layouts import Sentences
 from seqloom.symbols import END, UNKNOWN
@@ -36,19 +38,10 @@ class SentenceEncoder(Encoder):
 
     def forward(self, symbols: Tensor, lengths: Tensor) -> Memory:
         """Symbols [B, S], lengths [B] -> Memory with a position for each sentence."""
-        real = real_positions(symbols.shape[1], lengths)
-        closing = real & (symbols == END)
-        last = torch.arange(symbols.shape[1], device=symbols.device) == lengths[:, None] - 1
-        ends = closing | last  # also of a last sentence that nothing closes
-        numbers = ends.cumsum(dim=1) - ends.long()  # to which sentence a symbol belongs, from 0
-        counts = ends.sum(dim=1)
-        mask = real_positions(max(1, int(counts.max())), counts)
         known = torch.where(symbols < self.embedding.num_embeddings, symbols, UNKNOWN)
-        vectors = self.dropout(self.embedding(known))
-        words = vectors * word_weights(numbers, real & ~closing, like=vectors)
-        belongs = numbers.clamp(max=mask.shape[1] - 1)[..., None].expand_as(words)  # padding belongs nowhere, and adds 0
-        said = words.new_zeros(*mask.shape, words.shape[-1]).scatter_add(1, belongs, words)
-        ages = counts[:, None] - 1 - torch.arange(mask.shape[1], device=symbols.device)
+        said, counts = sentence_sums(self.dropout(self.embedding(known)), symbols, lengths)
+        mask = real_positions(said.shape[1], counts)
+        ages = counts[:, None] - 1 - torch.arange(said.shape[1], device=symbols.device)
         when = self.ages(ages.clamp(0, self.ages.num_embeddings - 1))
         states = self.dropout((said + when) * math.sqrt(self.memory_size)).masked_fill(~mask[..., None], 0.0)
         summary = mean(states, mask)
@@ -58,6 +51,62 @@ class SentenceEncoder(Encoder):
     def multiplications(self) -> Multiplications:
         """None with a matrix."""
         return Multiplications()
+
+
+class AskedEncoder(RecurrentEncoder):
+    """Reads a text sentence by sentence with a question in mind, that is, with the summary q of another source.
+
+    A sentence is `f = sqrt(E) sum_k l_k * e(x_k)`, as in SentenceEncoder; with `u = tanh(W q + b)`, a recurrent network reads
+    `[f; f * u; u]`. Its states are the positions: each knows what of the text before and after it bears on the question.
+    """
+
+    layout = Sentences()
+
+    def __init__(self, section: sections.AskedEncoder, vocabulary_size: int, question_size: int) -> None:
+        super().__init__(section)
+        self.neighbour = section.source
+        self.embedding = build_embedding(vocabulary_size, section.embedding)
+        self.input_dropout = InputDropout(section)
+        self.question = Linear(question_size, section.embedding)
+        self._add_layers(section, 3 * section.embedding, reads_embedding=False)
+
+    def read_beside(self, memories: Mapping[str, Memory], values: Tensor, lengths: Tensor) -> Memory:
+        """Read it with the other source in mind."""
+        memory: Memory = self(values, lengths, memories[self.neighbour])
+        return memory
+
+    def forward(self, symbols: Tensor, lengths: Tensor, neighbour: Memory | None = None) -> Memory:
+        """Symbols [B, S], lengths [B], and the question as its encoder wrote it -> Memory with a position for each sentence."""
+        if neighbour is None:
+            raise TypeError("a text is read with another source in mind")
+        known = torch.where(symbols < self.embedding.num_embeddings, symbols, UNKNOWN)
+        said, counts = sentence_sums(self.input_dropout(self.embedding, known), symbols, lengths)
+        said = said * math.sqrt(self.embedding.embedding_dim)
+        asked = torch.tanh(self.question(neighbour.summary))[:, None].expand_as(said)
+        states, finals = self.read(torch.cat([said, said * asked, asked], dim=-1), counts)
+        return Memory(self.dropout(states), real_positions(said.shape[1], counts), finals[-1][0], finals)
+
+    @property
+    def multiplications(self) -> Multiplications:
+        """The question, and all cells at every position."""
+        return super().multiplications + Multiplications(sentence=matrix_entries(self.question))
+
+
+def sentence_sums(vectors: Tensor, symbols: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
+    """`sum_k l_k * e(x_k)` of each sentence [B, N, D], zeros behind the last one, and how many there are [B].
+
+    vectors [B, S, D]: of the symbols [B, S] in texts of the given lengths [B].
+    """
+    real = real_positions(symbols.shape[1], lengths)
+    closing = real & (symbols == END)
+    last = torch.arange(symbols.shape[1], device=symbols.device) == lengths[:, None] - 1
+    ends = closing | last  # also of a last sentence that nothing closes
+    numbers = ends.cumsum(dim=1) - ends.long()  # to which sentence a symbol belongs, from 0
+    counts = ends.sum(dim=1)
+    most = max(1, int(counts.max()))
+    words = vectors * word_weights(numbers, real & ~closing, like=vectors)
+    belongs = numbers.clamp(max=most - 1)[..., None].expand_as(words)  # padding belongs nowhere, and adds 0
+    return words.new_zeros(len(words), most, words.shape[-1]).scatter_add(1, belongs, words), counts
 
 
 def word_weights(numbers: Tensor, words: Tensor, *, like: Tensor) -> Tensor:

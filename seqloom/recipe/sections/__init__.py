@@ -34,7 +34,7 @@ from seqloom.recipe.sections.data import Aligned, BuiltinTask, Data, Files, Spli
 from seqloom.recipe.sections.frames import Convolution, FrameEncoder, FramesReader, FrameTransformerEncoder, PyramidEncoder
 from seqloom.recipe.sections.inputs import DistributionInputs, Inputs, MixedInputs, NoInputs, OwnInputs, TeacherInputs
 from seqloom.recipe.sections.model import AnyEncoder, Ctc, Decoder, DenseEncoder, Encoder, Model, SymbolEncoder, context_size
-from seqloom.recipe.sections.neighbours import neighbour_of
+from seqloom.recipe.sections.neighbours import in_reading_order, neighbour_of
 from seqloom.recipe.sections.recipe import Recipe
 from seqloom.recipe.sections.recurrent import (
     Cells,
@@ -45,7 +45,7 @@ from seqloom.recipe.sections.recurrent import (
     TextEncoder,
 )
 from seqloom.recipe.sections.search import Beam, Exhaustive, Greedy, Sample, Search, SearchSection
-from seqloom.recipe.sections.sentences import SentenceEncoder
+from seqloom.recipe.sections.sentences import AskedEncoder, SentenceEncoder, SentencesEncoder
 from seqloom.recipe.sections.sources import (
     AnySource,
     ColumnName,

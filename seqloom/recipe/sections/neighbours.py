@@ -4,13 +4,14 @@ from collections.abc import Mapping
 
 from seqloom.recipe.sections.base import Section
 from seqloom.recipe.sections.recurrent import ComparingEncoder, SameEncoder, TextEncoder
+from seqloom.recipe.sections.sentences import AskedEncoder
 from seqloom.recipe.sections.transformer import TransformerEncoder
 
 
 def neighbour_of(encoder: Section | None) -> tuple[str, str] | None:
     """The key and the name of the source that an encoder needs beside its own; None if it needs none."""
     match encoder:
-        case SameEncoder(source=name) | ComparingEncoder(source=name):
+        case SameEncoder(source=name) | ComparingEncoder(source=name) | AskedEncoder(source=name):
             return "source", name
         case TextEncoder(after=str(name)):
             return "after", name
@@ -18,21 +19,25 @@ def neighbour_of(encoder: Section | None) -> tuple[str, str] | None:
             return None
 
 
+def in_reading_order(encoders: Mapping[str, Section]) -> list[str]:
+    """The names of sources in the order in which they are read: those that others build on come first."""
+    return sorted(encoders, key=lambda name: neighbour_of(encoders[name]) is not None)
+
+
 def check_neighbours(lone: Section | None, encoders: Mapping[str, Section]) -> None:
-    """Check that encoders that need another source find one before their own, read in a way that they can build on."""
+    """Check that encoders that need another source find one, read in a way that they can build on."""
     if (found := neighbour_of(lone)) is not None:
         key, other = found
         raise ValueError(f"`encoder: {{{key}: {other}}}` needs a second source. Write `encoders`, with one for each source")
-    names = list(encoders)
-    for number, (name, encoder) in enumerate(encoders.items()):
+    for name, encoder in encoders.items():
         if (found := neighbour_of(encoder)) is None:
             continue
         key, other = found
-        if other not in names[:number]:
-            before = ", ".join(names[:number]) or "none"
+        if other == name or other not in encoders:
+            others = ", ".join(one for one in encoders if one != name) or "none"
             raise ValueError(
-                f"`encoders: {{{name}: {{{key}: {other}}}}}` needs a source that stands before {name}; these are: {before}. "
-                "Name one of them, or change the order of sources and encoders"
+                f"`encoders: {{{name}: {{{key}: {other}}}}}` needs another source than {name}; these are: {others}. "
+                "Name one of them"
             )
         _check_pair(name, encoder, other, encoders[other])
 

@@ -13,7 +13,7 @@ from seqloom.recipe.sections.model import AnyEncoder, DenseEncoder, Model
 from seqloom.recipe.sections.neighbours import neighbour_of
 from seqloom.recipe.sections.recurrent import ComparingEncoder, TextEncoder
 from seqloom.recipe.sections.search import Beam, Search
-from seqloom.recipe.sections.sentences import SentenceEncoder
+from seqloom.recipe.sections.sentences import AskedEncoder, SentenceEncoder, SentencesEncoder
 from seqloom.recipe.sections.sources import FeaturesSource, VideoSource
 from seqloom.recipe.sections.training import Training
 from seqloom.recipe.sections.transformer import TransformerDecoder, TransformerEncoder
@@ -25,6 +25,7 @@ _READS: dict[type[AnyEncoder], str] = {
     TextEncoder: "text",
     TransformerEncoder: "text",
     SentenceEncoder: "text",
+    AskedEncoder: "text",
     ComparingEncoder: "text",
     DenseEncoder: "vector",
     ConvolutionalEncoder: "image",
@@ -96,22 +97,19 @@ class Recipe(Section):
     def _neighbours_have_one_vocabulary(self) -> Self:
         for name, encoder in (self.model.encoders or {}).items():
             found = neighbour_of(encoder)
-            if found is None or not {name, found[1]} <= set(self.data.text_sources):
+            if found is None or isinstance(encoder, AskedEncoder) or not {name, found[1]} <= set(self.data.text_sources):
                 continue
             if not self.data.share_a_vocabulary(name, found[1]):
                 raise ValueError(
                     f"model.encoders.{name}: it reads {name} as {found[1]} is read, and both have vocabularies of their own. "
                     "Write `vocabularies: {together: true}` in data"
                 )
-            names = list(self.data.sources)
-            if names.index(found[1]) > names.index(name):
-                raise ValueError(f"data.sources: {found[1]} is read before {name}. Name it first, in `encoders`, too")
         return self
 
     @model_validator(mode="after")
     def _sentences_have_ends(self) -> Self:
         for name, encoder in self._readable_pairs():
-            if isinstance(encoder, SentenceEncoder) and name in self.data.text_sources:
+            if isinstance(encoder, SentencesEncoder) and name in self.data.text_sources:
                 vocabulary = self.data.vocabulary_of(name)
                 marked = vocabulary.sentences if isinstance(vocabulary, MarkedVocabulary) else False
                 if not marked and not isinstance(vocabulary, VocabularyFile):

@@ -2,7 +2,8 @@
 
 from typing import Literal
 
-from seqloom.recipe.sections.base import Fraction, Positive, Section, sized
+from seqloom.recipe.sections.base import Fraction, Positive, Section, SourceName, sized
+from seqloom.recipe.sections.recurrent import Directed
 
 
 class SentenceEncoder(Section):
@@ -33,3 +34,27 @@ class SentenceEncoder(Section):
     def words(self) -> str:
         """The encoder in a summary of the recipe."""
         return f"an encoder of sentences ({sized(self.size, 1)})"
+
+
+class AskedEncoder(Directed):
+    """Reads a text sentence by sentence with a question in mind: a recurrent network is shown each sentence beside it.
+
+    Sentences are as in the kind `sentences`; each is one position. What counts for an answer can so be kept, and counted, on
+    the way, where `sentences` leaves all of it to attention.
+    """
+
+    kind: Literal["asked"] = "asked"
+    source: SourceName
+    """The question: another source, whose summary is kept in mind."""
+    size: Positive = 64
+    embedding: Positive = 64
+    """The width of words and of sentences."""
+
+    @property
+    def words(self) -> str:
+        """The encoder in a summary of the recipe."""
+        return self._words(f"encoder that reads sentences with {self.source} in mind", self._direction)
+
+
+SentencesEncoder = SentenceEncoder | AskedEncoder
+"""The encoders that make one position of each sentence."""

@@ -117,7 +117,7 @@ class Validation(Section):
     examples: Positive = 500
     """How many validation examples are decoded (greedily) for metrics and samples; the loss is over all of them."""
     patience: Positive | None = None
-    """Stop after so many validations without an improvement."""
+    """Stop after so many validations without an improvement, or when none is possible: all exact, or no error."""
 
 
 class Checkpoint(Section):

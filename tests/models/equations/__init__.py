@@ -29,6 +29,7 @@ from .basics import Matrix, Squash, Vector, logistic, tanh
 from .cells import Cell, Gate, Gru, GruResetAfter, Lstm, Rnn
 from .decoder import Decoder, Dense, Given, decode
 from .encoder import (
+    AskedEncoder,
     Comparison,
     Encoded,
     Encoder,
@@ -36,6 +37,7 @@ from .encoder import (
     SentenceEncoder,
     compare,
     encode,
+    encode_asked,
     encode_sentences,
     pooled,
     side_by_side,
@@ -54,6 +56,7 @@ from .transformers import (
 __all__ = [
     "Additive",
     "Again",
+    "AskedEncoder",
     "Attention",
     "Bilinear",
     "Cell",
@@ -98,6 +101,7 @@ __all__ = [
     "decode",
     "decode_looking_back",
     "encode",
+    "encode_asked",
     "encode_at_once",
     "encode_frames_at_once",
     "encode_pyramid",

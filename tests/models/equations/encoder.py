@@ -93,13 +93,37 @@ def encode_sentences(encoder: SentenceEncoder, sentences: Sequence[Sequence[int]
     """
     h, width = [], encoder.E.shape[1]
     for number, words in enumerate(sentences, start=1):
-        vector = encoder.T[min(len(sentences) - number, len(encoder.T) - 1)].copy()
-        for k, word in enumerate(words, start=1):
-            for d in range(1, width + 1):
-                weight = (1 - k / len(words)) - d / width * (1 - 2 * k / len(words))
-                vector[d - 1] += weight * encoder.E[word][d - 1]
-        h.append(np.sqrt(width) * vector)
+        age = encoder.T[min(len(sentences) - number, len(encoder.T) - 1)]
+        h.append(np.sqrt(width) * (summed_words(encoder.E, words) + age))
     return Encoded(h, [(np.mean(h, axis=0),)])
+
+
+def summed_words(table: Matrix, words: Sequence[int]) -> Vector:
+    """sum_k l_k * e(x_k)."""
+    width = table.shape[1]
+    vector: Vector = np.zeros(width)
+    for k, word in enumerate(words, start=1):
+        for d in range(1, width + 1):
+            weight = (1 - k / len(words)) - d / width * (1 - 2 * k / len(words))
+            vector[d - 1] += weight * table[word][d - 1]
+    return vector
+
+
+@dataclass(frozen=True)
+class AskedEncoder:
+    """E: embeddings of words; W, b: what is made of the question."""
+
+    E: Matrix
+    W: Matrix
+    b: Vector
+    layers: Sequence[EncoderLayer]
+
+
+def encode_asked(encoder: AskedEncoder, sentences: Sequence[Sequence[int]], question: Vector) -> Encoded:
+    """u = tanh(W q + b); of each sentence f = sqrt(E) sum_k l_k * e(x_k), [f; f * u; u] is read (E2)."""
+    u = np.tanh(encoder.W @ question + encoder.b)
+    said = [np.sqrt(encoder.E.shape[1]) * summed_words(encoder.E, words) for words in sentences]
+    return encode_vectors(encoder.layers, [np.concatenate([f, f * u, u]) for f in said])
 
 
 @dataclass(frozen=True)
