@@ -53,21 +53,9 @@ def read_source(
 ) -> Memory:
     """The memory of a source. shape: of what stands at a position; nothing for symbols."""
     lengths = graph.input(f"{name}.lengths", "int64", ["B"])
+    if isinstance(section, sections.SymbolEncoder):
+        return _read_symbols(graph, section, weights, graph.input(name, "int64", ["B", f"S.{name}"]), lengths, neighbour)
     match section:
-        case sections.TextEncoder():
-            return _read_text(graph, section, weights, graph.input(name, "int64", ["B", f"S.{name}"]), lengths, neighbour)
-        case sections.ComparingEncoder() if neighbour is not None:
-            return _read_comparing(graph, section, weights, graph.input(name, "int64", ["B", f"S.{name}"]), lengths, neighbour)
-        case sections.ComparingEncoder():
-            raise TypeError("a text is compared with another one")
-        case sections.SentenceEncoder():
-            return _read_sentences(graph, weights, graph.input(name, "int64", ["B", f"S.{name}"]), lengths)
-        case sections.AskedEncoder() if neighbour is not None:
-            return _read_asked(graph, section, weights, graph.input(name, "int64", ["B", f"S.{name}"]), lengths, neighbour)
-        case sections.AskedEncoder():
-            raise TypeError("a text is read with another source in mind")
-        case sections.TransformerEncoder():
-            return _read_at_once(graph, section, weights, graph.input(name, "int64", ["B", f"S.{name}"]), lengths)
         case sections.DenseEncoder():
             return _read_vector(graph, section, weights, graph.input(name, "float", ["B", 1, *shape]), lengths)
         case sections.PyramidEncoder():
@@ -92,6 +80,31 @@ def read_source(
             summary = _mean(graph, frames, real) if last is None else last[0]
             mask = real if section.memory == "frames" else mask_of_places(graph, frames, lengths, states)
             return Memory(states, mask, summary, (last or (summary,),))
+        case _:
+            assert_never(section)
+
+
+def _read_symbols(
+    graph: Graph,
+    section: sections.SymbolEncoder,
+    weights: Parameters,
+    symbols: Value,
+    lengths: Value,
+    neighbour: Neighbour | None,
+) -> Memory:
+    match section:
+        case sections.TextEncoder():
+            return _read_text(graph, section, weights, symbols, lengths, neighbour)
+        case sections.TransformerEncoder():
+            return _read_at_once(graph, section, weights, symbols, lengths)
+        case sections.SentenceEncoder():
+            return _read_sentences(graph, weights, symbols, lengths)
+        case sections.ComparingEncoder() if neighbour is not None:
+            return _read_comparing(graph, section, weights, symbols, lengths, neighbour)
+        case sections.AskedEncoder() if neighbour is not None:
+            return _read_asked(graph, section, weights, symbols, lengths, neighbour)
+        case sections.ComparingEncoder() | sections.AskedEncoder():
+            raise TypeError("a text that is read beside another source needs that one")
         case _:
             assert_never(section)
 
