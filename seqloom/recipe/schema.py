@@ -143,9 +143,17 @@ def slots_of(section: type[Section]) -> dict[str, Slot]:
     for key in sorted(fields, key=lambda key: key != "kind"):
         field = fields[key]
         slot = slot_of(field.annotation, field.metadata)
-        default_kind = kind_of(type(field.default)) if slot.kinds and isinstance(field.default, Section) else None
-        slots[key] = replace(slot, required=field.is_required(), default_kind=default_kind)
+        slots[key] = replace(slot, required=field.is_required(), default_kind=_default_kind(field) if slot.kinds else None)
     return slots
+
+
+def _default_kind(field: FieldInfo) -> str | None:
+    """The kind of the section that stands in a field if nothing is said. Most are not made for it: that takes time."""
+    made = field.default_factory
+    if isinstance(made, type):
+        return kind_of(made) if issubclass(made, Section) else None
+    default = field.get_default(call_default_factory=True, validated_data={})
+    return kind_of(type(default)) if isinstance(default, Section) else None
 
 
 def item_slot(form: Any, index: int) -> Slot:

@@ -47,6 +47,7 @@ class Vocabulary:
         spellings = [f"{space}{mark}" for mark in SENTENCE_MARKS for space in ("", SPACE)] if sentences else []
         found = [tokenizer.token_to_id(one) for one in spellings]
         self._sentence_ends = np.asarray([one for one in found if one is not None], dtype=np.int64)
+        self._spellings: dict[int, str] = {}
         self.features = tuple(features)
         self._text_size = tokenizer.get_vocab_size()
         self._feature_ids = {feature: self._text_size + index for index, feature in enumerate(self.features)}
@@ -181,7 +182,13 @@ class Vocabulary:
             return f"<{self.features[index - self._text_size]}>"
         if index <= UNKNOWN:
             return SPECIALS[index].replace(" ", "")
-        return readable(str(self._tokenizer.id_to_token(index)))
+        return self._readable(index)
+
+    def _readable(self, index: int) -> str:
+        found = self._spellings.get(index)
+        if found is None:
+            found = self._spellings[index] = readable(str(self._tokenizer.id_to_token(index)))
+        return found
 
     def symbols(self, ids: Iterable[int], copies: Mapping[int, str] | None = None) -> tuple[str, ...]:
         """Several symbols as a person reads them. copies: those of the source."""
@@ -254,6 +261,8 @@ def _place(text: str, token: str, start: int, end: int, following: int) -> tuple
     What normalisation merged into the symbol (a combining mark, the vowel of a Hangul syllable) lies before the following
     symbol and belongs to it; spaces around a word do not; a space that only the splitter put in front stands nowhere.
     """
+    if end >= following and token.isalnum():  # most symbols of characters: nothing was merged, and no space is near
+        return start, end
     if not token.strip(SPACE).strip():
         return (start, end) if not text[start:end].strip(SPACE).strip() else (start, start)
     end = max(end, end + len(text[end:following].rstrip()))

@@ -142,7 +142,7 @@ Score = Annotated[Dot | Bilinear | Additive | Concat | Projected, Field(discrimi
 class BuiltOnScore(Section):
     """What the kinds that build on a score share."""
 
-    score: Score = Additive()
+    score: Score = Field(default_factory=Additive)
 
     @model_validator(mode="after")
     def _score_remembers_nothing(self) -> Self:

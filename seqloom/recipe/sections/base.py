@@ -16,9 +16,13 @@ SourceName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,39}$")]
 
 
 class Section(BaseModel):
-    """Base of all sections: immutable, and a key that is not known is an error."""
+    """Base of all sections: immutable, and a key that is not known is an error.
 
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+    What validates a section is built when it is first used, the sections within it included. So sections that are defaults are
+    made by a `default_factory`: made where they are written, they would each be built when they are imported.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False, defer_build=True)
 
 
 _Value = TypeVar("_Value")

@@ -41,7 +41,7 @@ class InitialBridge(Section):
     """Only the decoder's first state depends on the source. A transformer's stands before its first symbol."""
 
     kind: Literal["initial"] = "initial"
-    start: Start = Start()
+    start: Start = Field(default_factory=Start)
 
     def words(self, *, several: bool) -> str:
         """How the decoder sees the source, or `several` of them, in a summary of the recipe."""
@@ -52,7 +52,7 @@ class EveryStepBridge(Section):
     """The first state, and the same summary of the source in the decoder's input at every step."""
 
     kind: Literal["every_step"] = "every_step"
-    start: Start = Start()
+    start: Start = Field(default_factory=Start)
 
     def words(self, *, several: bool) -> str:
         """How the decoder sees the source, or `several` of them, in a summary of the recipe."""
@@ -84,13 +84,13 @@ class AttentionBridge(Pointing):
     """The first state, and a fresh context read from the source at every step."""
 
     kind: Literal["attention"] = "attention"
-    start: Start = Start()
+    start: Start = Field(default_factory=Start)
     query: Literal["previous", "current"] = "previous"
     into: tuple[Literal["input", "output", "combined", "state", "concatenated"], ...] = ("input",)
     feed: bool = False
     gate: bool = False
     """Whether a share between 0 and 1, learnt from the query, says how much of the context counts (Xu et al. 2015)."""
-    attention: Attention = Additive()
+    attention: Attention = Field(default_factory=Additive)
     looks: Annotated[int, Field(ge=1, le=MOST_LAYERS)] = 1
     """How often a step looks at the sources before it goes on: each look asks with what the one before has read
     (end-to-end memory networks, Sukhbaatar et al. 2015)."""

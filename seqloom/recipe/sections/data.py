@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from re import fullmatch
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from seqloom.recipe.sections.base import Count, Fraction, Named, Positive, Section
 from seqloom.recipe.sections.columns import NOT_NAMES, SOURCE, TARGET, Columns, Form, form_of, is_lone
@@ -73,6 +73,10 @@ class Languages(Section):
     target: str
 
 
+def _one_text() -> Named[AnySource]:
+    return Named({SOURCE: TextSource()})
+
+
 class Data(Section):
     """Where examples come from and how text becomes symbols."""
 
@@ -80,18 +84,18 @@ class Data(Section):
     train: Files | None = None
     validation: Files | None = None
     test: Files | None = None
-    split: Split = Split()
+    split: Split = Field(default_factory=Split)
     seed: Count | None = None
     """Decides which examples fall to which split, and what a built-in task draws; by default the recipe's seed."""
     format: Literal["auto", "tsv", "csv", "jsonl", "parquet", "text", "cmudict", "cmudict-unstressed", "stories"] = "auto"
     text: Literal["lines", "stream"] | None = None
     """Plain text, for a language model: every line a sequence of its own, or all lines one running text."""
-    columns: Columns = Columns()
+    columns: Columns = Field(default_factory=Columns)
     weights: Literal["loss", "repeat"] = "loss"
     """What an example's weight does: it multiplies its part of the loss, or training has the example so many times."""
-    sources: Sources = Named({SOURCE: TextSource()})
+    sources: Sources = Field(default_factory=_one_text)
     """What is read, by name: one text, or what a built-in task has, unless said otherwise."""
-    vocabularies: Vocabularies = Vocabularies()
+    vocabularies: Vocabularies = Field(default_factory=Vocabularies)
     references: Literal["auto", "single", "grouped"] = "auto"
     """Whether examples with equal sources are judged as one with several right outputs; `auto`: if a source is a file."""
     maximum_length: Positive = 500

@@ -115,7 +115,7 @@ class FrameTransformerEncoder(FrameEncoder, Transformer):
     """
 
     kind: Literal["frame_transformer"] = "frame_transformer"
-    convolution: Convolution | None = Convolution()
+    convolution: Convolution | None = Field(default_factory=Convolution)
     """In front of all else."""
 
     @property

@@ -79,11 +79,11 @@ class Ctc(Section):
 class Model(Section):
     """The encoder of the one source, or the encoders of several; the decoder, and the bridge between them."""
 
-    encoder: Encoder | None = TextEncoder()
+    encoder: Encoder | None = Field(default_factory=TextEncoder)
     encoders: Encoders | None = None
     """Instead of `encoder`, where there are several sources."""
-    decoder: Decoder = RecurrentDecoder()
-    bridge: Bridge = AttentionBridge()
+    decoder: Decoder = Field(default_factory=RecurrentDecoder)
+    bridge: Bridge = Field(default_factory=AttentionBridge)
     ctc: Ctc | None = None
     """Learned beside attention, so that a search can listen to both. For targets that run along with their sources."""
 

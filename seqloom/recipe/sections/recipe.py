@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Literal, Self
 
-from pydantic import model_validator
+from pydantic import Field, model_validator
 
 from seqloom.recipe.sections.base import Count, Section
 from seqloom.recipe.sections.bridges import AttentionBridge, LookingBridge
@@ -50,9 +50,9 @@ class Recipe(Section):
     """All that decides a run. The fully resolved recipe is written into the run folder."""
 
     data: Data
-    model: Model = Model()
-    training: Training = Training()
-    search: Search = Beam()
+    model: Model = Field(default_factory=Model)
+    training: Training = Field(default_factory=Training)
+    search: Search = Field(default_factory=Beam)
     seed: Count = 1
     device: Literal["auto", "cpu", "cuda", "mps"] = "auto"
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Literal, Self
 
-from pydantic import model_validator
+from pydantic import Field, model_validator
 
 from seqloom.recipe.sections.base import Fraction, Layers, Positive, Section, SourceName, sized
 from seqloom.recipe.sections.inputs import DistributionInputs, Inputs, NoInputs, TeacherInputs
@@ -147,7 +147,7 @@ class RecurrentDecoder(Recurrence):
     """Writes the target one symbol at a time."""
 
     kind: Literal["recurrent"] = "recurrent"
-    inputs: Inputs = TeacherInputs()
+    inputs: Inputs = Field(default_factory=TeacherInputs)
     """What each step is given of the step before."""
     output_dropout: Fraction | None = None
     """On what the output layer sees; `None` means as `dropout`."""

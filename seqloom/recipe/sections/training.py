@@ -185,9 +185,9 @@ class Training(Section):
     bptt: Positive = 64
     """Running text only: so many symbols between two updates. The state goes on, the gradient is cut there."""
     accumulate: Positive = 1
-    optimiser: Optimiser = Adam()
+    optimiser: Optimiser = Field(default_factory=Adam)
     learning_rate: Annotated[float, Field(gt=0)] = 1e-3
-    schedule: Schedule = Constant()
+    schedule: Schedule = Field(default_factory=Constant)
     clip: Annotated[float, Field(gt=0)] | None = 1.0
     label_smoothing: Fraction = 0.0
     sampled_softmax: Positive | None = None
@@ -199,8 +199,8 @@ class Training(Section):
     ema: Ema | None = None
     rates: Rates = Named({})
     """What the learning rate is multiplied with in parts of the model; 0 leaves a part as it is."""
-    validation: Validation = Validation()
-    checkpoint: Checkpoint = Checkpoint()
+    validation: Validation = Field(default_factory=Validation)
+    checkpoint: Checkpoint = Field(default_factory=Checkpoint)
     keep: Keep | None = None
     precision: Literal["auto", "fp32", "bf16"] = "auto"
     threads: Positive | None = None

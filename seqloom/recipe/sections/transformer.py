@@ -2,7 +2,7 @@
 
 from typing import Literal, Self
 
-from pydantic import model_validator
+from pydantic import Field, model_validator
 
 from seqloom.recipe.sections.attention import check_heads
 from seqloom.recipe.sections.base import Fraction, Layers, Positive, Section, sized
@@ -61,7 +61,7 @@ class TransformerDecoder(Transformer):
     """Writes the target one symbol at a time: in every layer, each position attends to itself and those before it."""
 
     kind: Literal["transformer"] = "transformer"
-    inputs: SymbolInputs = TeacherInputs()
+    inputs: SymbolInputs = Field(default_factory=TeacherInputs)
     """What each step is given of the step before."""
     tied: Literal["none", "output", "all"] = "none"
     """`output`: the output layer is the target embedding; `all`: and the source embedding too (needs a shared vocabulary)."""

@@ -30,11 +30,13 @@ class VideoEncoder(Section):
     """Reads a video: every frame as an image is read, then frames in their order."""
 
     kind: Literal["video"] = "video"
-    frames: Annotated[ConvolutionalEncoder | EfficientNetLite0Encoder, Field(discriminator="kind")] = ConvolutionalEncoder()
+    frames: Annotated[ConvolutionalEncoder | EfficientNetLite0Encoder, Field(discriminator="kind")] = Field(
+        default_factory=ConvolutionalEncoder
+    )
     """What reads a frame. Its `summary` is what the frame is in time."""
     differences: bool = False
     """Whether a frame comes with what has changed since the one before, as further channels: movement is seen at once."""
-    time: Time = PyramidEncoder(layers=1)
+    time: Time = Field(default_factory=lambda: PyramidEncoder(layers=1))
     memory: Literal["frames", "grid"] = "frames"
     """What a decoder can look at: frames, or every place of the grid of every frame."""
     shift: Fraction = 0.0

@@ -85,8 +85,8 @@ Vocabulary = Annotated[AnyVocabulary, Field(discriminator="kind")]
 class Vocabularies(Section):
     """One vocabulary per side, or one for both (`shared`: the source's section then serves both). Text has a target only."""
 
-    source: Vocabulary = Characters()
-    target: Vocabulary = Characters()
+    source: Vocabulary = Field(default_factory=Characters)
+    target: Vocabulary = Field(default_factory=Characters)
     shared: bool = False
     together: bool = False
     """Whether the text sources that name no vocabulary of their own have one for all of them, in place of one each."""
