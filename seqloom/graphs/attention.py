@@ -34,7 +34,7 @@ class Looked:
 def key_size(section: sections.Attention, query_size: int, memory_size: int) -> int:
     """The width of keys."""
     match section:
-        case sections.Dot():
+        case sections.Dot() | sections.InStep():
             return memory_size
         case sections.Bilinear():
             return query_size
@@ -51,7 +51,7 @@ def prepared(
 ) -> tuple[Value, Value]:
     """AttendedSource and values of a source's states [B, S, D]."""
     match section:
-        case sections.Dot():
+        case sections.Dot() | sections.InStep():
             return states, states
         case sections.Bilinear():
             return weights.linear(graph, "matrix", states), states
@@ -74,7 +74,7 @@ def first_carry(graph: Graph, section: sections.Attention, mask: Value) -> Carry
     match section:
         case sections.Additive(coverage=True) | sections.Location():
             return (graph.zeros(graph.size(mask, 0), graph.whole(1), graph.size(mask, 1)),)
-        case sections.Local(centre="monotonic" | "previous"):
+        case sections.Local(centre="monotonic" | "previous") | sections.InStep():
             return (graph.add(graph.zeros(graph.size(mask, 0), graph.whole(1)), graph.number(1.0)),)
         case _:
             return ()
@@ -107,6 +107,11 @@ def look(
             scores = _scores(graph, score, weights.below("score"), query, keys, query_size)
             found = masked_softmax(graph, scores, _in_window(graph, distances, window, seen))
             return Looked(found, (graph.add(time, graph.number(1.0)),))
+        case sections.InStep():
+            (time,) = carry
+            here = graph.op("Equal", _distances(graph, time, keys.mask), graph.number(0.0))
+            there = graph.op("And", graph.unsqueeze(here, 1), seen)
+            return Looked(graph.to_float(there), (graph.add(time, graph.number(1.0)),))
         case sections.Local(window=window, score=score):
             hidden = graph.tanh(weights.linear(graph, "to_hidden", query))
             place = graph.squeeze(graph.sigmoid(weights.linear(graph, "to_place", hidden)), -1)

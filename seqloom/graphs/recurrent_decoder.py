@@ -60,7 +60,7 @@ class RecurrentDecoder(Decoder):
         match self.attention:
             case sections.AttentionBridge(attention=sections.Additive(coverage=True) | sections.Location()):
                 return {f"carry.{name}": Leaf(["B", "K", f"S.{name}"])}
-            case sections.AttentionBridge(attention=sections.Local(centre="monotonic" | "previous")):
+            case sections.AttentionBridge(attention=sections.Local(centre="monotonic" | "previous") | sections.InStep()):
                 return {f"carry.{name}": Leaf(["B", "K"])}
             case _:
                 return {}

@@ -49,9 +49,15 @@ class Architecture:
         """Whether all positions of a source have some weight."""
         match self.section.bridge:
             case sections.AttentionBridge(attention=attention):
-                return not isinstance(attention, sections.Local | sections.Hard | sections.Location)
+                return not isinstance(attention, sections.Local | sections.InStep | sections.Hard | sections.Location)
             case bridge:
                 return isinstance(bridge, sections.CrossAttentionBridge)
+
+    @property
+    def looks_in_step(self) -> bool:
+        """Whether step t looks at position t."""
+        bridge = self.section.bridge
+        return isinstance(bridge, sections.AttentionBridge) and isinstance(bridge.attention, sections.InStep)
 
     def stride(self, name: str) -> int:
         """How many rows of a source become one position."""
@@ -100,6 +106,7 @@ FURTHER_ATTENTIONS: Mapping[str, Settings] = {
     "projected_linear": {"kind": "projected", "size": 7, "nonlinearity": "none"},
     "coverage": {"kind": "additive", "size": 5, "coverage": True},
     "local_monotonic": {"kind": "local", "centre": "monotonic", "window": 1, "score": {"kind": "additive", "size": 5}},
+    "in_step": {"kind": "in_step"},
     "local_predictive": {"kind": "local", "centre": "predictive", "window": 2, "score": {"kind": "projected", "size": 3}},
     "local_previous": {"kind": "local", "centre": "previous", "window": 1, "score": {"kind": "additive", "size": 5}},
     "location": {"kind": "location", "size": 5, "filters": 2, "width": 3},

@@ -162,6 +162,14 @@ def real_positions(architecture: Architecture, name: str) -> BoolArray:
     return mask
 
 
+def looking_steps(architecture: Architecture, name: str, steps: int) -> BoolArray:
+    """[B, T]: which steps look at a source. All do, but those of `in_step` once there is no position left."""
+    counts = real_positions(architecture, name).sum(axis=1)
+    if architecture.looks_in_step:
+        return np.arange(steps) < counts[:, None]
+    return np.ones((len(counts), steps), dtype=np.bool_)
+
+
 def ended_at(source: Padded) -> list[list[bool]]:
     """Which symbols of each text close a sentence."""
     texts = zip(source.values, source.lengths, strict=True)

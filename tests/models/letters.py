@@ -12,7 +12,7 @@ from seqloom.data.preparing.batches import Batch
 from seqloom.models import attention as attentions
 from seqloom.models import bridges, cells
 from seqloom.models.attention import HardAttention
-from seqloom.models.attention.local import FollowingAttention, MonotonicAttention, PredictiveAttention
+from seqloom.models.attention.local import FollowingAttention, InStepAttention, MonotonicAttention, PredictiveAttention
 from seqloom.models.decoders import RecurrentDecoder, TransformerDecoder
 from seqloom.models.encoder_decoder import EncoderDecoder
 from seqloom.models.encoders import (
@@ -320,6 +320,8 @@ def one_attention_of(attention: nn.Module) -> equations.Attention:
             )
         case FollowingAttention(score=score, window=window):
             return equations.Following(score_of(score), window)
+        case InStepAttention():
+            return equations.InStep()
         case MonotonicAttention(score=score, window=window):
             return equations.Local(score_of(score), window)
         case PredictiveAttention(score=score, window=window, to_hidden=to_hidden, to_place=to_place):

@@ -20,7 +20,7 @@ from seqloom.models.attention import (
     Read,
     build_attention,
 )
-from seqloom.models.attention.local import MonotonicAttention, PredictiveAttention
+from seqloom.models.attention.local import InStepAttention, MonotonicAttention, PredictiveAttention
 from seqloom.models.memory import Memory
 from seqloom.recipe import sections
 
@@ -149,6 +149,17 @@ def test_a_monotonic_window_moves_a_position_each_step_and_stays_at_the_last() -
     assert seen == [[0, 1], [0, 1, 2], [1, 2, 3], [2, 3, 4], [3, 4], [3, 4], [3, 4]]
 
 
+def test_in_step_looks_at_a_position_of_its_own_each_step_and_nowhere_beyond_the_last() -> None:
+    attention = InStepAttention(1)
+    keys = attention.prepare(memory_of(tensor([[[1.0], [2.0], [3.0]]]), tensor([[True, True, False]])))
+    carry, contexts = attention.start(keys), []
+    for _ in range(4):
+        read = attention(torch.ones(1, 1, 1), keys, carry)
+        carry = read.carry
+        contexts.append(float(read.context))
+    assert contexts == [1.0, 2.0, 0.0, 0.0]
+
+
 def test_a_predictive_window_lies_where_the_query_says_under_a_gaussian() -> None:
     attention = PredictiveAttention(DotAttention(1, scaled=False), 1, window=2)
     nn.init.zeros_(attention.to_place.weight)  # sigmoid(0): in the middle
@@ -219,7 +230,9 @@ def test_a_source_without_positions_has_no_weights_when_positions_are_drawn() ->
 # --- what holds for every kind --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", [kind for kind in ATTENTIONS if not kind.startswith("local") and "window" not in kind])
+@pytest.mark.parametrize(
+    "kind", [kind for kind in ATTENTIONS if not kind.startswith(("local", "in_step")) and "window" not in kind]
+)
 def test_the_order_of_positions_does_not_matter(kind: str) -> None:
     attention = build(kind, 6, 6)
     states, query = torch.randn(2, 5, 6, dtype=torch.float64), torch.randn(2, 3, 6, dtype=torch.float64)

@@ -6,7 +6,7 @@ from seqloom.models.attention.additive import AdditiveAttention, ConcatAttention
 from seqloom.models.attention.contract import Attention, ScoredAttention
 from seqloom.models.attention.dot import BilinearAttention, DotAttention, ProjectedAttention
 from seqloom.models.attention.hard import HardAttention
-from seqloom.models.attention.local import FollowingAttention, MonotonicAttention, PredictiveAttention
+from seqloom.models.attention.local import FollowingAttention, InStepAttention, MonotonicAttention, PredictiveAttention
 from seqloom.models.attention.location import LocationAttention
 from seqloom.models.attention.multi_head import MultiHeadAttention
 from seqloom.recipe import sections
@@ -27,6 +27,8 @@ def build_attention(section: sections.Attention, query_size: int, memory_size: i
             return FollowingAttention(build_score(score, query_size, memory_size), window=window)
         case sections.Local(window=window, score=score):
             return PredictiveAttention(build_score(score, query_size, memory_size), query_size, window=window)
+        case sections.InStep():
+            return InStepAttention(memory_size)
         case sections.Hard(soft_share=soft_share, score=score):
             return HardAttention(build_score(score, query_size, memory_size), soft_share=soft_share)
         case _:

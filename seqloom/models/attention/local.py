@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from seqloom.models.attention.contract import (
+    Attention,
     AttentionOnScore,
     AttentionWeights,
     Carry,
@@ -18,6 +19,7 @@ from seqloom.models.attention.contract import (
     masked_softmax,
 )
 from seqloom.models.initialisation import start_matrix
+from seqloom.models.memory import Memory
 from seqloom.models.mixed_precision import Linear
 from seqloom.models.operations import Multiplications, matrix_entries
 
@@ -42,7 +44,7 @@ class MonotonicAttention(LocalAttention):
 
     def start(self, keys: KeyValues) -> Carry:
         """The first step is step 1."""
-        return (torch.ones_like(keys.mask[:, :1], dtype=torch.long),)
+        return _first_step(keys)
 
     def look(self, query: Tensor, keys: KeyValues, carry: Carry) -> AttentionWeights:
         """The softmax over the window around t."""
@@ -50,6 +52,36 @@ class MonotonicAttention(LocalAttention):
         centres = torch.minimum(time, _lengths(keys))
         mask = self._mask(distances_from(centres, keys), keys)
         return AttentionWeights(masked_softmax(self.score.scores(query, keys), mask), (time + 1,))
+
+
+class InStepAttention(Attention):
+    """Step t looks at position t, and nowhere once there is none, so that a tagger knows when it is done. Carried is t, [B, K].
+
+    A window of `MonotonicAttention` would be of no use to a tagger: scores know states, not which of them is in the middle.
+    """
+
+    def __init__(self, memory_size: int) -> None:
+        super().__init__()
+        self.context_size = memory_size
+
+    def prepare(self, memory: Memory) -> KeyValues:
+        """The states: nothing is compared with them."""
+        return KeyValues(memory.states, memory.states, memory.mask)
+
+    def start(self, keys: KeyValues) -> Carry:
+        """The first step is step 1."""
+        return _first_step(keys)
+
+    def look(self, query: Tensor, keys: KeyValues, carry: Carry) -> AttentionWeights:
+        """All weight at t, whatever is asked."""
+        (time,) = carry
+        there = (distances_from(time, keys) == 0) & keys.mask[:, None]
+        return AttentionWeights(there[:, None].to(query), (time + 1,))
+
+    @property
+    def multiplications(self) -> Multiplications:
+        """Contexts alone."""
+        return Multiplications(pair=self.context_size)
 
 
 class FollowingAttention(LocalAttention):
@@ -98,6 +130,10 @@ class PredictiveAttention(LocalAttention):
     def multiplications(self) -> Multiplications:
         """Those of the score, positions beyond the window too, and what says where to look."""
         return super().multiplications + Multiplications(target=matrix_entries(self.to_hidden, self.to_place))
+
+
+def _first_step(keys: KeyValues) -> Carry:
+    return (torch.ones_like(keys.mask[:, :1], dtype=torch.long),)
 
 
 def _lengths(keys: KeyValues) -> Tensor:

@@ -11,6 +11,7 @@ from seqloom.recipe.sections.attention import (
     Concat,
     Dot,
     Hard,
+    InStep,
     Local,
     Location,
     MultiHead,

@@ -174,6 +174,17 @@ class Local(BuiltOnScore):
         return f"local {self.score.words}, {counted(self.window, 'position')} to either side of {around}"
 
 
+class InStep(Section):
+    """Step t looks at position t, and nowhere once there is none: targets that have a symbol for each one of the source."""
+
+    kind: Literal["in_step"] = "in_step"
+
+    @property
+    def words(self) -> str:
+        """The attention in a summary of the recipe."""
+        return "each step at its own position"
+
+
 class Hard(BuiltOnScore):
     """One position is looked at: in training drawn by its probability, in prediction the best (Xu et al. 2015)."""
 
@@ -192,10 +203,10 @@ class Hard(BuiltOnScore):
 
 
 Attention = Annotated[
-    Dot | Bilinear | Additive | Concat | Projected | MultiHead | Local | Hard | Location, Field(discriminator="kind")
+    Dot | Bilinear | Additive | Concat | Projected | MultiHead | Local | InStep | Hard | Location, Field(discriminator="kind")
 ]
 
 
-def score_of(attention: Attention) -> Dot | Bilinear | Additive | Concat | Projected | MultiHead | Location:
+def score_of(attention: Attention) -> Dot | Bilinear | Additive | Concat | Projected | MultiHead | InStep | Location:
     """The score that an attention builds on, or is."""
     return attention.score if isinstance(attention, Local | Hard) else attention

@@ -5,7 +5,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from seqloom.recipe.sections.attention import Additive, Attention, Hard, Local
+from seqloom.recipe.sections.attention import Additive, Attention, Hard, InStep, Local
 from seqloom.recipe.sections.base import MOST_LAYERS, Positive, Rate, Section, SourceName
 
 
@@ -150,7 +150,7 @@ class AttentionBridge(Pointing):
             "coverage_loss": self.coverage_loss,
             "doubly_stochastic": self.doubly_stochastic,
             "into: [state]": "state" in self.into,
-            f"attention: {{kind: {self.attention.kind}}}": isinstance(self.attention, Hard | Local),
+            f"attention: {{kind: {self.attention.kind}}}": isinstance(self.attention, Hard | InStep | Local),
             "coverage: true": isinstance(self.attention, Additive) and self.attention.coverage,
         }
         for key, used in odd.items():

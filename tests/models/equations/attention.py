@@ -189,6 +189,15 @@ class Local:
 
 
 @dataclass(frozen=True)
+class InStep:
+    """a_jt = 1 where j = t, both counted from 1; nothing is looked at once there is no such j."""
+
+    def attend(self, s: Vector, h: Sequence[Vector], past: Sequence[Sequence[Vector]]) -> tuple[Vector, list[Vector]]:
+        a = np.array([float(j == len(past) + 1) for j in range(1, len(h) + 1)])
+        return averaged(a, h), [a]
+
+
+@dataclass(frozen=True)
 class Hard:
     """One position, the best (Xu 2015)."""
 
