@@ -164,11 +164,15 @@ def daily(data: Path) -> list[str]:
     return rewritten("dailydialog", all_parts(part))
 
 
+_ACTS = 6
+
+
 def sgd(data: Path, *columns: int) -> list[str]:
     """Some columns of task-oriented dialogues: 4 to 7 are the system, the user, the acts, the reply."""
 
     def part(name: str) -> Iterator[Row]:
         for row in lines_of(data / "sgd_dialogue" / f"{name}.tsv.gz"):
+            row[_ACTS - 1] = row[_ACTS - 1].replace("_", " ")  # `phone number`: words that the sentence may have, too
             chosen = [row[column - 1] for column in columns]
             if all(cell.strip() for cell in chosen[-2:]):
                 yield chosen

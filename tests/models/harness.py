@@ -166,7 +166,8 @@ def looking_steps(architecture: Architecture, name: str, steps: int) -> BoolArra
     """[B, T]: which steps look at a source. All do, but those of `in_step` once there is no position left."""
     counts = real_positions(architecture, name).sum(axis=1)
     if architecture.looks_in_step:
-        return np.arange(steps) < counts[:, None]
+        looking: BoolArray = np.arange(steps) < counts[:, None]
+        return looking
     return np.ones((len(counts), steps), dtype=np.bool_)
 
 
