@@ -123,7 +123,11 @@ def aeslc(data: Path) -> list[str]:
         known = {body for name in ("train", "dev") for body, _ in part(name)}
         return ((body, subject) for body, subject in part("test") if body not in known)
 
-    return rewritten("aeslc", {"train": lambda: part("train"), "validation": lambda: part("dev"), "test": test})
+    # Of the words of subjects, 61 % are among the first 400 symbols of their mails, and 59 % among the first 150.
+    return [
+        *rewritten("aeslc", {"train": lambda: part("train"), "validation": lambda: part("dev"), "test": test}),
+        "data.sources={source: {kind: text, first: 150}}",
+    ]
 
 
 def all_parts(part: Callable[[str], Iterator[Row]]) -> dict[str, Callable[[], Iterator[Row]]]:
