@@ -12,7 +12,7 @@ from seqloom.recipe.sections import Metric
 
 from .refusals import BEAM_KEYS, DATES, refusal
 
-KINDS = "additive, bilinear, concat, dot, hard, local, location, multi_head, projected"
+KINDS = "additive, bilinear, concat, dot, hard, in_step, local, location, multi_head, projected"
 TOP_KEYS = "Known keys here: data, model, training, search, seed, device."
 MODEL_KEYS = "Known keys here: encoder, encoders, decoder, bridge, ctc."
 TRAINING_KEYS = (

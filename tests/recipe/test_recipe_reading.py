@@ -264,7 +264,7 @@ def test_the_model_jar_says_what_becomes_of_the_context(into: str, words: str) -
 
 
 def test_choices_are_listed() -> None:
-    kinds = ("dot", "bilinear", "additive", "concat", "projected", "multi_head", "local", "hard", "location")
+    kinds = ("dot", "bilinear", "additive", "concat", "projected", "multi_head", "local", "in_step", "hard", "location")
     assert choices("model.bridge.attention") == kinds
     assert choices("model.bridge.attention.score") == kinds[:5]
     assert choices("training.loss_per") == ("tokens", "sequences")
