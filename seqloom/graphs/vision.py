@@ -92,6 +92,9 @@ def _in_a_row(graph: Graph, seen: Value) -> Value:
 def _summary(graph: Graph, section: sections.ImageEncoder, weights: Parameters, states: Value) -> Value:
     if section.summary == "pool":
         return graph.op("ReduceMean", states, graph.whole(1), keepdims=0)
+    if section.summary == "attend":
+        shares = graph.op("Softmax", weights.linear(graph, "telling", states), axis=1)
+        return graph.op("ReduceSum", graph.mul(shares, states), graph.whole(1), keepdims=0)
     whole = graph.reshape(states, 0, -1)
     if section.summary == "flatten":
         return whole

@@ -246,10 +246,11 @@ CONVOLUTIONAL = {"kind": "cnn", "channels": [4, 6], "blocks": 1, "size": 5, "pos
         CONVOLUTIONAL,
         {**CONVOLUTIONAL, "size": None, "summary": "flatten"},
         {**CONVOLUTIONAL, "summary": "dense", "positions": False},
+        {**CONVOLUTIONAL, "summary": "attend"},
         {"kind": "efficientnet_lite0", "size": 5, "tuned": True},
         {"kind": "efficientnet_lite0", "size": 5, "tuned": True, "features": "middle"},
     ],
-    ids=["pool", "flatten", "dense", "efficientnet", "middle"],
+    ids=["pool", "flatten", "dense", "attend", "efficientnet", "middle"],
 )
 def test_images_are_seen_the_same(encoder: dict[str, object]) -> None:
     section = sections.Model.model_validate({"encoder": encoder, "decoder": {"kind": "recurrent", "size": 6, "embedding": 4}})

@@ -28,6 +28,7 @@ FROZEN = {"kind": "efficientnet_lite0", "features": "middle", "size": 8}
 ENCODERS: dict[str, dict[str, Any]] = {
     "cnn": CNN,
     "cnn-flatten-no_blocks": {**CNN, "summary": "flatten", "blocks": 0},
+    "cnn-attend": {**CNN, "summary": "attend", "blocks": 0},
     "cnn-dense-unprojected": {**CNN, "summary": "dense", "size": None, "blocks": [0, 1]},
     "frozen": FROZEN,
     "frozen-flatten": {**FROZEN, "summary": "flatten"},
@@ -109,6 +110,15 @@ def test_a_summary_is_the_mean_of_all_states_or_all_of_them_side_by_side_or_a_de
     assert dense.dense is not None
     whole = memory.states.reshape(3, -1)
     expected = torch.tanh(whole @ dense.dense.weight.T / whole.shape[1] ** 0.5 + dense.dense.bias)
+    assert_close(memory.summary, expected)
+
+
+def test_a_summary_that_attends_is_a_mean_in_which_a_learnt_score_says_what_counts() -> None:
+    encoder = encoder_of({**CNN, "summary": "attend"})
+    memory = encoder(torch.from_numpy(sources(CNN).values), torch.ones(3, dtype=torch.int64))
+    assert encoder.telling is not None
+    shares = torch.exp(memory.states @ encoder.telling.weight[0])
+    expected = (shares[..., None] * memory.states).sum(dim=1) / shares.sum(dim=1, keepdim=True)
     assert_close(memory.summary, expected)
 
 

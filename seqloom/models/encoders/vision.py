@@ -118,6 +118,7 @@ class ImageEncoder(Encoder):
         self.dense = Linear(whole, self.memory_size) if section.summary == "dense" else None
         if self.dense is not None:
             nn.init.normal_(self.dense.weight)
+        self.telling = Linear(self.memory_size, 1, bias=False) if section.summary == "attend" else None
         self.summary_size = whole if section.summary == "flatten" else self.memory_size
         # Knows the precision also where there is nothing to learn.
         self.register_buffer("anchor", torch.zeros(()), persistent=False)
@@ -144,6 +145,9 @@ class ImageEncoder(Encoder):
         match self.kind_of_summary:
             case "pool":
                 return states.mean(dim=1)
+            case "attend":
+                shares = _required(self.telling)(states).softmax(dim=1)  # [B, P, 1]
+                return (shares * states).sum(dim=1)
             case "flatten":
                 return states.flatten(1)
             case "dense":
@@ -162,7 +166,8 @@ class ImageEncoder(Encoder):
             with FlopCounterMode(display=False) as counter:
                 self.network(self.anchor.new_zeros(1, *self.pixels))
             seen = counter.get_total_flops() // 2
-        return Multiplications(sentence=seen + matrix_entries(self.dense), source=matrix_entries(self.project))
+        each = matrix_entries(self.project) + matrix_entries(self.telling)
+        return Multiplications(sentence=seen + matrix_entries(self.dense), source=each)
 
     def load_pretrained(self) -> None:
         """Take over what was learnt elsewhere, if the network has learnt anything."""
@@ -176,7 +181,7 @@ _SMALL = 0.1
 
 def _required(layer: nn.Module | None) -> nn.Module:
     if layer is None:
-        raise TypeError("this summary has a dense layer")
+        raise TypeError("this summary has a layer of its own")
     return layer
 
 

@@ -18,7 +18,7 @@ BUILTIN_SOURCES: Mapping[BuiltinTask, Mapping[str, AnySource]] = {
     "dates": {SOURCE: TextSource()},
     "scenes": {"image": ImageSource(size=64)},
     "scene-questions": {"image": ImageSource(size=64), "question": TextSource()},
-    "moves": {"video": VideoSource(size=40, frames_per_second=None)},
+    "moves": {"video": VideoSource(size=32, frames_per_second=None)},
     "tones": {"sound": SoundSource(rate=8_000, bands=64, window=64, step=20)},
 }
 """What the sources of each built-in task are, unless a recipe says more about them."""

@@ -76,7 +76,7 @@ class VideoEncoder(Section):
         if self.frames.summary == "flatten":
             raise ValueError(
                 "`frames: {summary: flatten}` makes a vector of a frame that is as long as its grid is large, for every frame. "
-                "Use `summary: dense`, or `summary: pool`"
+                "Use `summary: dense`, `attend` or `pool`"
             )
         if self.is_pretrained and self.differences:
             raise ValueError(
@@ -88,9 +88,9 @@ class VideoEncoder(Section):
                 "`shift` and `flip` change frames in training, and what a frozen network sees of them is computed once. "
                 "Remove them, or write `frames: {kind: efficientnet_lite0, tuned: true}`"
             )
-        if self.is_frozen and self.memory == "frames" and self.frames.summary == "dense":
+        if self.is_frozen and self.memory == "frames" and self.frames.summary != "pool":
             raise ValueError(
-                "`summary: dense` needs all places of a frame, and of a frozen network's only their mean is kept where the "
+                f"`summary: {self.frames.summary}` needs all places of a frame, and of a frozen network's only their mean is kept where the "
                 "memory is frames. Use `summary: pool`, or `memory: grid`"
             )
         return self

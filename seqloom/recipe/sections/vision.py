@@ -15,8 +15,9 @@ class GridEncoder(Section):
     """The width of each state, by a learned projection; `None` means as wide as the network's last layer."""
     positions: bool = True
     """Whether learned vectors for its row and its column are added to each state, so that left and right can be told apart."""
-    summary: Literal["pool", "flatten", "dense"] = "pool"
-    """One vector for all of the image: the mean of all states, all of them side by side, or a dense layer on the latter."""
+    summary: Literal["pool", "attend", "flatten", "dense"] = "pool"
+    """One vector for all of the image: the mean of all states; a mean in which those count more that a learnt score finds
+    more telling; all of them side by side; or a dense layer on the latter."""
     dropout: Fraction = 0.0
     """On what the network saw, before it is projected."""
 

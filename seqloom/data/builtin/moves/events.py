@@ -18,13 +18,13 @@ from typing import NamedTuple
 
 from seqloom.data.builtin.scenes.things import COLOURS, Colour, Thing, extent, is_unseen, jittered
 
-VERSION = 2
+VERSION = 3
 """Counts changes after which a number means another film."""
 
-FRAMES = 10
+FRAMES = 8
 """How many frames a film has."""
 
-STEPS = 3
+STEPS = 2
 """In so many frames a thing does what it does."""
 
 SHAPES = ("circle", "square", "triangle", "cross")
@@ -42,12 +42,12 @@ HELD_OUT: Mapping[str, Mapping[str, str]] = {
 _PIXEL = 1 / 64
 _HALVES = ((1.5 * _PIXEL, 0.5 - _PIXEL), (0.5 + _PIXEL, 1 - 1.5 * _PIXEL))
 _WHOLE = (1.5 * _PIXEL, 1 - 1.5 * _PIXEL)
-_RADII = (7.2 * _PIXEL, 8.4 * _PIXEL)
-_SMALL, _LARGE = (5.8 * _PIXEL, 6.4 * _PIXEL), (10.2 * _PIXEL, 11.2 * _PIXEL)
+_RADII = (8.2 * _PIXEL, 9.2 * _PIXEL)
+_SMALL, _LARGE = (6.2 * _PIXEL, 6.8 * _PIXEL), (11.4 * _PIXEL, 12.2 * _PIXEL)
 """How large a thing is that stays as large as it is, and how large before and after it grows."""
-_WAY = 10 * _PIXEL
+_WAY = 9 * _PIXEL
 """How far a thing moves."""
-_BOTH_ACT = 0.75
+_BOTH_ACT = 0.5
 """How often both things do something."""
 
 _DIRECTIONS: Mapping[str, tuple[int, int]] = {
