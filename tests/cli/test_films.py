@@ -51,7 +51,7 @@ def test_films_and_files_are_described(captions: Path, seqloom: Seqloom, here: P
     assert drawn["text"] == from_file["text"]
     assert drawn["log_prob"] == pytest.approx(from_file["log_prob"])
     assert drawn["alignment"]["video"]["film"] == [4, 4]
-    assert len(drawn["alignment"]["video"]["symbols"]) == 160
+    assert len(drawn["alignment"]["video"]["symbols"]) == 128
 
 
 def test_what_is_no_film_is_a_sentence(captions: Path, seqloom: Seqloom, here: Path) -> None:
@@ -71,11 +71,11 @@ def test_explaining_a_film_shows_its_frames_in_every_form(captions: Path, seqloo
         answer = seqloom("explain", captions, "moves:12", "--prefix", film(12).caption, "--out", f"film.{ending}")
         assert answer.code == 0, answer.err
     page = (here / "film.html").read_text()
-    assert 'class="reel" data-frames="10"' in page
+    assert 'class="reel" data-frames="8"' in page
     [body] = [json.loads(page.split('<script type="application/json">')[1].split("</script>")[0])]
     assert len(body["reels"][0]["masks"]) == len(body["candidates"][0]["rows"])
-    assert len(body["candidates"][0]["maps"][0]["columns"]) == 10
-    assert (here / "film.svg").read_text().count("<image") == 10 * (1 + len(body["candidates"][0]["rows"]))
+    assert len(body["candidates"][0]["maps"][0]["columns"]) == 8
+    assert (here / "film.svg").read_text().count("<image") == 8 * (1 + len(body["candidates"][0]["rows"]))
     assert json.loads((here / "film.json").read_text())["alignment"]["video"]["film"] == [4, 4]
 
 

@@ -86,7 +86,7 @@ def test_looking_in_time_is_a_hit_and_looking_elsewhere_is_none() -> None:
         elsewhere[place, 0] = 1
     assert time_pointing(content, tokens, there).accuracy == 1.0
     assert time_pointing(content, tokens, elsewhere).accuracy == 0.0
-    assert time_pointing(content, tokens, there).chance == pytest.approx(0.3)
+    assert time_pointing(content, tokens, there).chance == pytest.approx(0.25)
     assert time_pointing(content, ["a", "wrong", "word"], there).words == 0
 
 

@@ -1,6 +1,6 @@
 """The built-in task `moves`: short films of coloured shapes, drawn from a number, with captions that tell what happens when.
 
-    moves:12     a blue cross moves right, then a yellow cross moves right
+    moves:12     a red square shrinks, then a blue triangle moves left
 
 Nothing is downloaded and nothing is stored: `moves:12` means the same film everywhere. When each thing happens is known, so it
 can be checked at which frames a model looks when it tells of it (`time_pointing`).
