@@ -146,7 +146,7 @@ class ImageEncoder(Encoder):
             case "pool":
                 return states.mean(dim=1)
             case "attend":
-                shares = _required(self.telling)(states).softmax(dim=1)  # [B, P, 1]
+                shares: Tensor = _required(self.telling)(states).softmax(dim=1)  # [B, P, 1]
                 return (shares * states).sum(dim=1)
             case "flatten":
                 return states.flatten(1)

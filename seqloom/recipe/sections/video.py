@@ -90,8 +90,8 @@ class VideoEncoder(Section):
             )
         if self.is_frozen and self.memory == "frames" and self.frames.summary != "pool":
             raise ValueError(
-                f"`summary: {self.frames.summary}` needs all places of a frame, and of a frozen network's only their mean is kept where the "
-                "memory is frames. Use `summary: pool`, or `memory: grid`"
+                f"`summary: {self.frames.summary}` needs all places of a frame, and of a frozen network's only their mean is "
+                "kept where the memory is frames. Use `summary: pool`, or `memory: grid`"
             )
         return self
 
