@@ -4,8 +4,9 @@
 
 The built-in melodies have 3 to 7 notes in training. The same model names them with attention that may look anywhere (additive),
 with attention that sees where it looked last (location-aware), with both that and a window around there, and with the window
-alone. Each is judged on melodies of 5 to 30 notes. Writes studies/results/listening.json, and the tables and figures of
-docs/studies/listening.md.
+alone. Each is judged on melodies of 5 to 30 notes, as it writes by itself, and made to go on until it has written as many notes
+as there are: so attention that goes astray is told from a decoder that stops. Writes studies/results/listening.json, and the
+tables and figures of docs/studies/listening.md.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,6 +22,7 @@ from rapidfuzz.distance import Levenshtein
 from seqloom.data.builtin.scenes import Pointing
 from seqloom.data.builtin.tones import listening_of, melody_of
 from seqloom.prediction.predictor import Predictor
+from seqloom.recipe.sections import Greedy
 from seqloom.results.predictions import Prediction
 from seqloom.views.maps.listening import listening_sketch
 
@@ -61,13 +63,15 @@ def measure(wanted: Options) -> dict[str, Any]:
 
 
 def judged(path: Path) -> dict[str, Any]:
-    """What a run does on melodies of each length, and a map of the first that is drawn."""
+    """What a run does on melodies of each length, by itself and made to go on, and a map of the first that is drawn."""
     predictor = Predictor.load(path)
-    written = {notes: predictor.predict(melodies(notes)) for notes in LENGTHS}
-    shown = written[DRAWN][0]
+    free = {notes: predictor.predict(melodies(notes)) for notes in LENGTHS}
+    made_to = {notes: predictor.predict(melodies(notes), search=Greedy(minimum_length=notes)) for notes in LENGTHS}
+    shown = made_to[DRAWN][0]
     title = f"{shown.sources['sound']} → {shown.text}"
     return {
-        "by_length": {str(notes): figures_of(some) for notes, some in written.items()},
+        "by_itself": {str(notes): figures_of(some) for notes, some in free.items()},
+        "made_to_go_on": {str(notes): figures_of(some) for notes, some in made_to.items()},
         "map": listening_sketch(shown.exhibit(), title).svg(title),
     }
 
@@ -97,8 +101,6 @@ def page(found: Mapping[str, Any]) -> dict[str, str]:
     """The generated parts of the page."""
     runs = found["runs"]
     validation = {name: [f"{one['validation']['wer']:.1f} %"] for name, one in runs.items()}
-    curves = [Curve(name, points_of(runs[name], "word_error")) for name in list(LOOKS)[:3]]
-    title = "Word error in percent, by the number of notes; training has 3 to 7"
     maps = [
         save_figure(f"listening-{name.replace(', ', '-')}", one["map"], f"A melody of {DRAWN} notes, attention: {name}")
         for name, one in runs.items()
@@ -106,20 +108,31 @@ def page(found: Mapping[str, Any]) -> dict[str, str]:
     return {
         "made": made("listening", found).replace(" --data DATA", ""),
         "models": cost_table(runs, ["word error in validation"], validation),
-        "lengths": save_figure("listening-lengths", line_figure(title, curves, x_label="notes", floor=0.0), title),
-        **{figure: by_length(runs, figure) for figure in ("word_error", "written", "listening", "forward")},
+        "by itself": curves_of(runs, "by_itself", "Word error in percent, by the number of notes"),
+        "word error": by_length(runs, "by_itself", "word_error"),
+        "written": by_length(runs, "by_itself", "written"),
+        "made to go on": curves_of(runs, "made_to_go_on", "The same, made to write as many notes as there are"),
+        "word error, made to go on": by_length(runs, "made_to_go_on", "word_error"),
+        "listening": by_length(runs, "made_to_go_on", "listening"),
+        "forward": by_length(runs, "made_to_go_on", "forward"),
         "figures": "\n\n".join(maps),
     }
 
 
-def points_of(one: Mapping[str, Any], figure: str) -> list[tuple[float, float]]:
+def curves_of(runs: Mapping[str, Any], way: str, title: str) -> str:
+    """The word error by length of the first three runs, as many as a figure tells apart."""
+    curves = [Curve(name, points_of(one[way], "word_error")) for name, one in list(runs.items())[:3]]
+    return save_figure(f"listening-{way.replace('_', '-')}", line_figure(title, curves, x_label="notes", floor=0.0), title)
+
+
+def points_of(figures: Mapping[str, Mapping[str, float]], name: str) -> list[tuple[float, float]]:
     """A figure by length."""
-    return [(float(notes), values[figure]) for notes, values in one["by_length"].items()]
+    return [(float(notes), values[name]) for notes, values in figures.items()]
 
 
-def by_length(runs: Mapping[str, Any], figure: str) -> str:
+def by_length(runs: Mapping[str, Any], way: str, figure: str) -> str:
     """A table of one figure: runs by lengths."""
-    rows = [[f"`{name}`", *(f"{value:.1f}" for _, value in points_of(one, figure))] for name, one in runs.items()]
+    rows = [[f"`{name}`", *(f"{value:.1f}" for _, value in points_of(one[way], figure))] for name, one in runs.items()]
     return table(["notes", *map(str, LENGTHS)], rows)
 
 
