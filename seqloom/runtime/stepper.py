@@ -107,13 +107,21 @@ class RuntimeStep(Step):
         if len(forbid):
             hidden = every[..., forbid]
             every[..., forbid] = -np.inf
-        best, ids = self._best.run(["best", "ids"], {"values": every, "k": np.array([wanted])})
+        best, ids = self._ranked(every, wanted)
         if len(forbid):
             every[..., forbid] = hidden
         if wanted < k:
             missing = [(0, 0), (0, 0), (0, k - wanted)]
             best, ids = np.pad(best, missing, constant_values=-np.inf), np.pad(ids, missing)
         return ids, best
+
+    def _ranked(self, values: FloatArray, k: int) -> tuple[FloatArray, IntArray]:
+        """The k largest values of each row and where they stand; the first of equal ones comes first."""
+        if k == 1:  # a graph would take longer to be called than this takes
+            ids = values.argmax(axis=-1, keepdims=True)
+            return np.take_along_axis(values, ids, axis=-1), ids
+        best, ids = self._best.run(["best", "ids"], {"values": values, "k": np.array([k])})
+        return best, ids
 
     def at(self, ids: IntArray) -> FloatArray:
         """Log-probabilities of the given symbols; minus infinity for those that a shortlist leaves out."""

@@ -23,7 +23,7 @@ _SLICE = 0.02
 """So long a stream goes on before others have their turn."""
 _SHARE = 0.5
 """Of the time limit, what waiting may take by what is known; the rest is for being wrong about it."""
-_PAUSE, _LONGEST_PAUSE = 0.1, 0.03
+_PAUSE, _LONGEST_PAUSE = 0.2, 0.03
 """Between two batches, the share of the first one's time that others get to come along; and at most, in seconds."""
 _UNKNOWN = 2
 """So many batches may wait as long as it is not known how long one takes."""
@@ -117,6 +117,7 @@ class Engine:
         self._streams = 0
         self._pace = BatchPace()
         self._expected = limits.batch
+        self._wanted = 1
         self._pause = limits.window
         meters.watch_queue(lambda: self._waiting)
 
@@ -175,7 +176,8 @@ class Engine:
             self._ahead += job.cost
             self._streams += isinstance(job, StreamJob)
             self._jobs.append(job)
-            self._changed.notify()
+            if self._queued >= self._wanted:  # else the thread would be woken in vain
+                self._changed.notify()
 
     # --- on the side of the thread ----------------------------------------------------------------------------------
 
@@ -196,6 +198,7 @@ class Engine:
             while not self._jobs:
                 if self._stopping:
                     return []
+                self._wanted = 1
                 self._changed.wait()
             self._gather()
             first = self._jobs.popleft()
@@ -207,13 +210,14 @@ class Engine:
         """Give others a moment to come along, if it is a job that they could share.
 
         After a batch, those whom it has answered may be about to ask again. The pause is meant to let them join the next; who
-        asks alone is not made to wait. On a loaded machine it was too short for that (docs/performance.md).
+        asks alone is not made to wait. The thread sleeps until as many are there as may come, or the pause is over.
         """
         until = time.monotonic() + self._pause
         while not self._stopping and self._jobs and isinstance(self._jobs[0], BatchJob) and self._queued < self._expected:
             left = until - time.monotonic()
             if left <= 0:
                 return
+            self._wanted = self._expected
             self._changed.wait(left)
 
     @property

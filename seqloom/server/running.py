@@ -33,6 +33,11 @@ class PatientProtocol(HttpToolsProtocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin to wait."""
         super().connection_made(transport)
+        connection = transport.get_extra_info("socket")
+        if connection is not None:
+            # A head and its short body are two writes. Held back until the first is acknowledged, the second comes 40 ms late;
+            # asyncio sets this only for sockets whose protocol was named, and accepted ones have none.
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._timer = self.loop.call_later(_HEADER_SECONDS, self._give_up)
 
     def data_received(self, data: bytes) -> None:

@@ -1,6 +1,7 @@
 """How connections are read: heads that come slowly, or never end."""
 
 import asyncio
+import socket
 from collections.abc import Callable
 from typing import Any
 
@@ -93,6 +94,20 @@ def test_a_head_of_any_length_is_not_read() -> None:
         assert wire.closed
 
     connected(talk)
+
+
+def test_short_answers_are_not_held_back() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener, socket.create_connection(listener.getsockname()):
+        accepted, _ = listener.accept()
+        with accepted:
+            wire = Wire()
+            wire._extra = {"socket": accepted}  # type: ignore[attr-defined]
+
+            async def talk(protocol: PatientProtocol, _: Wire) -> None:
+                protocol.connection_made(wire)
+                assert accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+
+            connected(talk)
 
 
 def test_what_is_no_http_is_refused() -> None:
