@@ -37,7 +37,7 @@ _DEMOS = {
     "dates": _Demo("dates", "runs/demo", show_dates),
     "captions": _Demo("scenes", "runs/demo-captions", show_captions, ["training.steps=2300"]),
     "sound": _Demo("tones", "runs/demo-sound", show_sound),
-    "video": _Demo("moves", "runs/demo-video", show_films, ["training.steps=1500"]),
+    "video": _Demo("moves", "runs/demo-video", show_films),
 }
 
 
