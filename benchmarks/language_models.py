@@ -4,21 +4,20 @@
     python benchmarks/language_models.py ptb-30 --data DATA/ptb --runs RUNS --threads 2
 
     python benchmarks/language_models.py tinyshakespeare-gru --minutes 5 --data DATA/tinyshakespeare --runs RUNS
+    python benchmarks/language_models.py tinyshakespeare-gru --set training.steps=1000 --data DATA/tinyshakespeare --runs RUNS
 
 With --minutes, a few updates are timed first and the recipe's steps become what fits. DATA/tinyshakespeare holds
 input.txt.gz, DATA/ptb holds ptb.{train,valid,test}.txt.gz. A run that was interrupted goes on. Recipes are in
 benchmarks/recipes; the row is printed as JSON and as a line of docs/results.md.
 """
 
-import argparse
 import gzip
-import os
 import statistics
 import time
 from pathlib import Path
 
 import numpy as np
-from runs import Found, report
+from runs import Found, arguments, report
 
 from seqloom.data.preparing.corpus import Corpus
 from seqloom.data.preparing.prepared import prepare
@@ -121,16 +120,13 @@ def figures(found: Found) -> str:
 
 def main() -> None:
     """Train or pick up a run, then measure it."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = arguments(__doc__)
     parser.add_argument("name", choices=sorted(path.stem for name in CUTS for path in RECIPES.glob(f"{name}-*.yaml")))
-    parser.add_argument("--data", type=Path, required=True, help="the folder of the data set")
-    parser.add_argument("--runs", type=Path, required=True, help="where run folders and cut texts are kept")
-    parser.add_argument("--threads", type=int, default=os.cpu_count())
     parser.add_argument("--minutes", type=float, help="take as many steps as fit into so many minutes")
     wanted = parser.parse_args()
     texts = prepared_text(wanted.name.split("-")[0], wanted.data, wanted.runs)
     settings = [f"data.{name}={path}" for name, path in texts.items()]
-    recipe = read_recipe(RECIPES / f"{wanted.name}.yaml", [*settings, f"training.threads={wanted.threads}"])
+    recipe = read_recipe(RECIPES / f"{wanted.name}.yaml", [*settings, f"training.threads={wanted.threads}", *wanted.set])
     out = wanted.runs / wanted.name
     if wanted.minutes is not None:
         steps = RunFolder.open(out).recipe.training.steps if out.exists() else steps_within(recipe, wanted.minutes)
