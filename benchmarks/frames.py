@@ -23,7 +23,7 @@ from seqloom.recipe import read_recipe
 
 CHANGES: dict[str, list[str]] = {
     "an4": [],
-    "an4-ctc": ["model.ctc={weight: 0.4}", "search.ctc=0.4"],
+    "an4-ctc": ["model.ctc={weight: 0.8}", "search.ctc=0.8"],
     "msvd": [],
     "msvd-mean": ["data.sources.frames.pooled=true"],
 }
