@@ -20,15 +20,14 @@ def exported(ground: Ground) -> Path:
     return out if out.exists() else export_run(tiny_run(ground), out, precision="int8").path
 
 
-def changed(model: Path, change: Callable[[dict[str, Any]], object]) -> None:
-    """Change what model.json says, and give it the right hash."""
+def changed(document: Path, change: Callable[[dict[str, Any]], object]) -> None:
+    """Change what a run.json or a model.json says, and give it the right hash, as a stranger can."""
     from seqloom.runs.documents import seal_of
 
-    path = model / "model.json"
-    body = json.loads(path.read_bytes())
+    body = json.loads(document.read_bytes())
     body.pop("sha256")
     change(body)
-    path.write_text(json.dumps({**body, "sha256": seal_of(body)}), encoding="utf-8")
+    document.write_text(json.dumps({**body, "sha256": seal_of(body)}), encoding="utf-8")
 
 
 def graph_of(model: Path) -> Callable[[random.Random], bytes]:
@@ -46,5 +45,5 @@ def with_graph(model: Path, copy: Path, content: bytes) -> Answer:
     shutil.rmtree(copy, ignore_errors=True)
     shutil.copytree(model, copy)
     (copy / place).write_bytes(graph)
-    changed(copy, lambda body: body["graphs"]["files"].update({place: sha256(graph)}))
+    changed(copy / "model.json", lambda body: body["graphs"]["files"].update({place: sha256(graph)}))
     return command("predict", copy, given=b"abcd\n")

@@ -159,7 +159,7 @@ def _facts(found: Findings, model: Path, copy: Path, *, every: int) -> None:
     others: tuple[object, ...] = (None, -1, 10**12, "x", [], {}, [[1]], {"step.onnx": "0" * 64})
     for name, other in list(itertools.product(facts, others))[::every]:
         _renewed(model, copy)
-        changed(copy, lambda body, told={name: other}: body["graphs"].update(told))  # type: ignore[misc]
+        changed(copy / "model.json", lambda body, told={name: other}: body["graphs"].update(told))  # type: ignore[misc]
         answer = _ask("predict", copy)
         fault = answer.fault({0, 4})  # 0: a fact that only other commands need, or of which every value is possible
         found.add(_outcome(found, answer), fault and f"predict, graphs.{name} is {other}: {fault}")

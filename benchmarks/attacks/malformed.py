@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from attacks.exported import exported, graph_of, with_graph
+from attacks.exported import changed, exported, graph_of, with_graph
 from attacks.ground import Answer, Findings, Ground, command, limit_memory, small_recipe, tiny_run, trained, words
 from attacks.material import image_recipe, vector_run
 from attacks.recordings import array, array_run, ending_of, sound, sound_run, video, video_run
@@ -220,8 +220,8 @@ def _vocabulary_of(run: Path) -> Callable[[random.Random], bytes]:
 
 def _odd(body: Any, draw: random.Random) -> bytes:
     """The same document with one value, at some depth, replaced by another kind of value."""
-    changed = json.loads(json.dumps(body))
-    place = changed
+    odd = json.loads(json.dumps(body))
+    place = odd
     while True:
         keys = list(place) if isinstance(place, dict) else list(range(len(place)))
         key = draw.choice(keys)
@@ -229,7 +229,7 @@ def _odd(body: Any, draw: random.Random) -> bytes:
             place = place[key]
             continue
         place[key] = draw.choice([None, -1, 10**30, "", "x", [], {}, True, [[1]], {"type": "Sequence"}, 1.5])
-        return json.dumps(changed).encode()
+        return json.dumps(odd).encode()
 
 
 def _with_vocabulary(run: Path, content: bytes) -> Answer:
@@ -247,15 +247,13 @@ def _with_vocabulary(run: Path, content: bytes) -> Answer:
 
 def reseal(run: Path, change: Callable[[dict[str, Any]], object] = lambda body: None) -> None:
     """Give run.json the hashes of the files as they are now, and of itself."""
-    from seqloom.runs.documents import seal_of
 
-    body = json.loads((run / "run.json").read_bytes())
-    body.pop("sha256")
-    body["files"] = {
-        name: hashlib.sha256((run / name).read_bytes()).hexdigest() for name in body["files"] if (run / name).is_file()
-    }
-    change(body)
-    (run / "run.json").write_text(json.dumps({**body, "sha256": seal_of(body)}), encoding="utf-8")
+    def rehash(body: dict[str, Any]) -> None:
+        names = [name for name in body["files"] if (run / name).is_file()]
+        body["files"] = {name: hashlib.sha256((run / name).read_bytes()).hexdigest() for name in names}
+        change(body)
+
+    changed(run / "run.json", rehash)
 
 
 # --- pictures and archives ------------------------------------------------------------------------------------------
