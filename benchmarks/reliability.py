@@ -145,9 +145,12 @@ def _import_once() -> None:
     """What all children need, so that none of them has to import it by itself. No training: a fork does not survive it."""
     import importlib
 
+    from seqloom.cli.app import app_for
+
     needed = ("rapidfuzz", "sacrebleu", "torch._dynamo", "seqloom.training.session", "seqloom.prediction.predictor")
-    for name in (*needed, "seqloom.cli.app"):
+    for name in needed:
         importlib.import_module(name)
+    app_for(None)
 
 
 def _result(attack: Attack, ground: Ground) -> dict[str, Any]:

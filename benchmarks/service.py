@@ -189,7 +189,7 @@ async def at_rate(server: Server, bodies: Sequence[bytes], rate: float, seconds:
 
 def inputs_of(run: Path, count: int) -> list[Any]:
     """Inputs of the run's validation."""
-    from seqloom.prediction import Predictor
+    from seqloom.prediction.predictor import Predictor
 
     examples = Predictor.load(run).corpus.examples("validation")
     return [{**one.sources, **({"features": list(one.features)} if one.features else {})} for one in islice(examples, count)]
@@ -198,7 +198,7 @@ def inputs_of(run: Path, count: int) -> list[Any]:
 def offline(run: Path, inputs: Sequence[Any]) -> tuple[float, float]:
     """Predictions a second, and processor seconds of each, of a fresh process that has nothing else to do."""
     program = (
-        "import json, sys, time\nfrom seqloom.prediction import Predictor\n"
+        "import json, sys, time\nfrom seqloom.prediction.predictor import Predictor\n"
         "model, inputs = Predictor.load(sys.argv[1]), json.load(sys.stdin)\nmodel.predict(inputs[:64])\n"
         "wall, own = time.perf_counter(), time.process_time()\nmodel.predict(inputs)\n"
         "print(json.dumps([len(inputs) / (time.perf_counter() - wall), (time.process_time() - own) / len(inputs)]))"

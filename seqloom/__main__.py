@@ -12,7 +12,12 @@ from typing import TextIO
 def main() -> None:
     """Run the command line and exit with its code."""
     _settle_process()
-    sys.exit(_run())
+    try:
+        sys.exit(_run())
+    finally:
+        # At its end the interpreter looks for garbage among all objects, twice, though the system takes the memory anyway: a
+        # seventh of a short command's time.
+        gc.freeze()
 
 
 def _settle_process() -> None:

@@ -1,30 +1,9 @@
 """All commands, in the order in which one meets them."""
 
-import copy
+from importlib import import_module
 
 import typer
 
-from seqloom.cli import (
-    average,
-    bench,
-    chat,
-    check,
-    compare,
-    demo,
-    errors,
-    evaluate,
-    explain,
-    export,
-    plane,
-    predict,
-    recipes,
-    report,
-    sample,
-    score,
-    serve,
-    train,
-    transcribe,
-)
 from seqloom.cli.help_text import Command
 
 EPILOG = (
@@ -32,46 +11,52 @@ EPILOG = (
     "5 could not write, 130 interrupted."
 )
 
-app = typer.Typer(
-    name="seqloom",
-    help="Train, see, evaluate and use encoder-decoder models with attention, on your own pairs.",
-    epilog=EPILOG,
-    no_args_is_help=True,
-    add_completion=False,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-    context_settings={"max_content_width": 100, "help_option_names": ["-h", "--help"]},
+COMMANDS = (
+    "demo",
+    "train",
+    "predict",
+    "transcribe",
+    "evaluate",
+    "errors",
+    "score",
+    "sample",
+    "chat",
+    "explain",
+    "plane",
+    "report",
+    "serve",
+    "export",
+    "average",
+    "compare",
+    "check",
+    "bench",
 )
-
-app.command("demo", cls=Command)(demo.demo)
-app.command("train", cls=Command)(train.train)
-app.command("predict", cls=Command)(predict.predict)
-app.command("transcribe", cls=Command)(transcribe.transcribe)
-app.command("evaluate", cls=Command)(evaluate.evaluate)
-app.command("errors", cls=Command)(errors.errors)
-app.command("score", cls=Command)(score.score)
-app.command("sample", cls=Command)(sample.sample)
-app.command("chat", cls=Command)(chat.chat)
-app.command("explain", cls=Command)(explain.explain)
-app.command("plane", cls=Command)(plane.plane)
-app.command("report", cls=Command)(report.report)
-app.command("serve", cls=Command)(serve.serve)
-app.command("export", cls=Command)(export.export)
-app.command("average", cls=Command)(average.average)
-app.command("compare", cls=Command)(compare.compare)
-app.command("check", cls=Command)(check.check)
-app.command("bench", cls=Command)(bench.bench)
-app.add_typer(recipes.app, name="recipes")
+"""Each is the function of its name in the module of its name."""
 
 
 def app_for(command: str | None) -> typer.Typer:
-    """The app, with no more than the command that is asked for: to set all of them up takes longer than some of them run."""
-    asked = [one for one in app.registered_commands if one.name == command]
-    if not asked:
-        return app
-    alone = copy.copy(app)
-    alone.registered_commands, alone.registered_groups = asked, []
-    return alone
+    """The app with the command that is asked for and no other, or with all if there is no such command.
+
+    To import all of them and set them up takes longer than some of them run.
+    """
+    app = typer.Typer(
+        name="seqloom",
+        help="Train, see, evaluate and use encoder-decoder models with attention, on your own pairs.",
+        epilog=EPILOG,
+        no_args_is_help=True,
+        add_completion=False,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        context_settings={"max_content_width": 100, "help_option_names": ["-h", "--help"]},
+    )
+    app.callback()(_main)
+    for name in (command,) if command in COMMANDS else COMMANDS:
+        app.command(name, cls=Command)(getattr(import_module(f"seqloom.cli.{name}"), name))
+    if command not in COMMANDS:
+        from seqloom.cli import recipes
+
+        app.add_typer(recipes.app, name="recipes")
+    return app
 
 
 def _version(wanted: bool) -> None:
@@ -82,7 +67,6 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def _main(
     version: bool = typer.Option(False, "--version", help="Print the version and exit.", callback=_version, is_eager=True),
 ) -> None:

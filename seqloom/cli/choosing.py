@@ -127,7 +127,7 @@ def _of_recipe(name: str, asked: Asked) -> "Recipe":
 
 def _require_no_data(name: str) -> None:
     """Whoever names a table in the place of a recipe means its pairs."""
-    from seqloom.data.reading.formats import ending_format
+    from seqloom.data.reading.endings import ending_format
 
     if ending_format(name) is None or name.endswith(".json"):
         return

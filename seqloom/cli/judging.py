@@ -9,7 +9,7 @@ from seqloom.errors import DataError, UsageError
 
 if TYPE_CHECKING:
     from seqloom.data.examples import Example
-    from seqloom.data.reading.formats import Format
+    from seqloom.data.reading.endings import Format
     from seqloom.prediction.predictor import Predictor
 
 JudgedPlaces = Annotated[
@@ -114,7 +114,8 @@ def _test_split(predictor: "Predictor") -> "list[Example]":
 def _pairs_of(
     predictor: "Predictor", file: str, columns: str | None, chosen: "Format", *, empty_targets: bool
 ) -> "list[Example]":
-    from seqloom.data.reading.formats import ending_format, read_examples
+    from seqloom.data.reading.endings import ending_format
+    from seqloom.data.reading.formats import read_examples
 
     data, files = with_columns(predictor.recipe.data, columns), parse_files(file)
     own = "tsv" if data.format == "text" or data.builtin else data.format

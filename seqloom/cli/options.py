@@ -18,7 +18,7 @@ from seqloom.system.terminals import for_output
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from seqloom.data.reading.formats import Format
+    from seqloom.data.reading.endings import Format
     from seqloom.prediction.predictor import Predictor
     from seqloom.recipe.sections import Columns, Data, Files
     from seqloom.suggest.recognition import Recognised
@@ -294,7 +294,7 @@ def parse_format(text: str | None) -> "Format":
     """The name of a format; `auto` if none is given."""
     from typing import get_args
 
-    from seqloom.data.reading.formats import Format
+    from seqloom.data.reading.endings import Format
 
     known: tuple[Format, ...] = get_args(Format)
     for name in known:

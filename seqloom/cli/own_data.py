@@ -8,7 +8,7 @@ from seqloom.cli.options import parse_files, recognised, with_columns
 from seqloom.errors import UsageError
 
 if TYPE_CHECKING:
-    from seqloom.data.reading.formats import Format
+    from seqloom.data.reading.endings import Format
     from seqloom.recipe import Recipe
     from seqloom.recipe.sections import Data, Files
 

@@ -42,6 +42,7 @@ from seqloom.system.terminals import for_output
 
 if TYPE_CHECKING:
     from seqloom.data.examples import Example
+    from seqloom.data.reading.oracles import Entry
     from seqloom.recipe.sections import Data
     from seqloom.results.predictions import Candidate, Prediction
 
@@ -153,8 +154,6 @@ def predict(
     0-0 4-1 2-2 3-2 1-3, or as JSON a list with a distribution over the source, or null, for each output step. A .json file
     is one list of such entries. Where it says null or nothing, the model's own weights are used.
     """
-    from seqloom.data.reading.oracles import read_oracle
-
     runs, rest = split_places(places)
     most = nbest or sample or 1
     predictor = open_predictor(runs, fuse, weight, precision=precision, shortlist=shortlist, maximum_input=maximum_input)
@@ -185,10 +184,18 @@ def predict(
             batch_size=batch_size,
             at_once=1 if waited_for else None,
             progress=advance,
-            oracle=None if oracle is None else read_oracle(oracle),
+            oracle=_oracle(oracle),
             oracle_unit=oracle_unit.value,
         )
         _write_all(predictions, most, attention, beside=beside, json=json)
+
+
+def _oracle(file: str | None) -> "Iterator[Entry] | None":
+    if file is None:
+        return None
+    from seqloom.data.reading.oracles import read_oracle
+
+    return read_oracle(file)
 
 
 def _write_all(predictions: "Iterator[Prediction]", nbest: int, attention: Path | None, *, beside: bool, json: bool) -> None:
@@ -223,7 +230,7 @@ def _with_features(examples: "Iterator[Example]", data: "Data", given: list[str]
 
 def _examples(data: "Data", given: list[str], columns: str | None, format: str | None) -> "Iterator[Example]":
     """What is to be predicted from: the lines or records of one file or of standard input, or the files themselves."""
-    from seqloom.data.reading.formats import ending_format
+    from seqloom.data.reading.endings import ending_format
     from seqloom.data.reading.prediction_inputs import read_sources
 
     files = list(data.file_sources) if len(data.sources) == 1 else []
@@ -245,7 +252,7 @@ def _examples(data: "Data", given: list[str], columns: str | None, format: str |
 
 def _first_line_tells(data: "Data", given: list[str], format: str | None) -> bool:
     """Whether the first line tells if lines are sources, or pairs, of which people want to see both outputs and targets."""
-    from seqloom.data.reading.formats import ending_format
+    from seqloom.data.reading.endings import ending_format
 
     return len(data.sources) == 1 and parse_format(format) == "auto" and ending_format(given[0]) in (None, "tsv")
 

@@ -26,12 +26,7 @@ def typed_texts(data: "Data", given: "Sequence[str]", reading: str | None) -> "I
 
     reading: what was said of how a file is to be read, which goes with files only.
     """
-    from seqloom.data.kinds import file_kinds
-
-    kinds = file_kinds().values()
-    absent = [
-        place for place in given if place != "-" and not is_there(place) and not any(one.is_named(place) for one in kinds)
-    ]
+    absent = [place for place in given if place != "-" and not is_there(place) and not _is_made_from_its_name(place)]
     if not absent:
         return None
     if data.file_sources and len(data.sources) == 1:
@@ -51,15 +46,28 @@ def typed_texts(data: "Data", given: "Sequence[str]", reading: str | None) -> "I
     return _examples(data, absent)
 
 
+def _is_made_from_its_name(place: str) -> bool:
+    """Whether it is a picture, a sound or a film such as `scene:12`."""
+    if ":" not in place:  # most texts: to ask the kinds takes longer than to answer many a text
+        return False
+    from seqloom.data.kinds import file_kinds
+
+    return any(kind.is_named(place) for kind in file_kinds().values())
+
+
 def _looks_like_a_file(place: str) -> bool:
     """Whether it has the ending of a file, or, without any space, folders before it."""
-    from seqloom.data.kinds import file_kinds
-    from seqloom.data.reading.formats import ending_format
-
     ending = PurePath(place).suffix.lower()
-    if ending_format(place) is not None or ending in _OTHERS or any(ending in one.endings for one in file_kinds().values()):
+    if ending and _is_known(ending, place):
         return True
     return "/" in place and not any(character.isspace() for character in place)
+
+
+def _is_known(ending: str, place: str) -> bool:
+    from seqloom.data.kinds import file_kinds
+    from seqloom.data.reading.endings import ending_format
+
+    return ending_format(place) is not None or ending in _OTHERS or any(ending in one.endings for one in file_kinds().values())
 
 
 def _examples(data: "Data", texts: "Sequence[str]") -> "Iterator[Example]":

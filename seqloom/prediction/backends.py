@@ -3,22 +3,25 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from seqloom.data.arrays import Padded
-from seqloom.data.media.store import StoredFrontend
 from seqloom.data.preparing.batches import Batch
 from seqloom.data.preparing.corpus import Corpus, Trained
 from seqloom.data.reading.oracles import Oracle
 from seqloom.data.vocabulary import Vocabulary
 from seqloom.errors import MissingExtraError, RunError, UsageError
 from seqloom.recipe import Recipe
-from seqloom.results.language import Studied
 from seqloom.results.layouts import Layout
 from seqloom.runs import RunFolder
 from seqloom.search.contracts import FloatArray, IntArray, State, Stepper
 from seqloom.search.ctc import PositionScores
 from seqloom.system.cpu import InferencePrecision, TorchPrecision
+
+if TYPE_CHECKING:
+    from seqloom.data.media.files import Frontend
+    from seqloom.data.media.store import StoredFrontend
+    from seqloom.results.language import Studied
 
 
 class SourceStepper(Stepper, Protocol):
@@ -53,7 +56,7 @@ class SourceStepper(Stepper, Protocol):
         """`log p` of the labels [B, T], each after its input [B, T], from a state of one row each; and the state after."""
         ...
 
-    def study_stream(self, inputs: IntArray, labels: IntArray, state: State, *, alternatives: int) -> tuple[Studied, State]:
+    def study_stream(self, inputs: IntArray, labels: IntArray, state: State, *, alternatives: int) -> "tuple[Studied, State]":
         """What `score_stream` says, and ranks, entropies and so many of the most probable symbols."""
         ...
 
@@ -72,7 +75,7 @@ class OpenedModel:
     stepper: SourceStepper
     vocabularies: Mapping[str, Vocabulary]
     recipe: Recipe
-    frontends: Mapping[str, StoredFrontend] = field(default_factory=dict)
+    frontends: "Mapping[str, StoredFrontend]" = field(default_factory=dict)
     knows_unknown: bool = True
     corpus: Corpus | None = None
     """The data that it was trained on, if it is a run's."""
@@ -138,8 +141,17 @@ def _open_export(
             f"{run.path}: was exported in {exported.precision}, which is settled, as its shortlist is. "
             "Leave --precision and --shortlist out, or export the run again with them"
         )
-    frontends = {name: StoredFrontend(frontend) for name, frontend in exported.frontends().items()}
+    frontends = _stored(exported.frontends())
     return OpenedModel(exported.stepper(), vocabularies, run.recipe, frontends, knows_unknown(run), own_corpus(run))
+
+
+def _stored(frontends: "Mapping[str, Frontend]") -> "dict[str, StoredFrontend]":
+    """What keeps the arrays that are made of files; most models read none."""
+    if not frontends:
+        return {}
+    from seqloom.data.media.store import StoredFrontend
+
+    return {name: StoredFrontend(frontend) for name, frontend in frontends.items()}
 
 
 def knows_unknown(run: RunFolder) -> bool:
@@ -163,5 +175,5 @@ def _open_run(
     sizes = {name: vocabulary.size for name, vocabulary in vocabularies.items()}
     model = restored_model(run.recipe, sizes, weights, where=str(run.path / "weights.safetensors"))
     stepper = TorchStepper(model, precision=precision, shortlist=shortlist)
-    frontends = {name: StoredFrontend(frontend) for name, frontend in build_frontends(run.recipe).items()}
+    frontends = _stored(build_frontends(run.recipe))
     return OpenedModel(stepper, vocabularies, run.recipe, frontends, knows_unknown(run), own_corpus(run))

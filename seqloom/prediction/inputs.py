@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from os import PathLike, fspath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,13 +13,15 @@ from seqloom.data.kinds import file_kind_of, kind_of
 from seqloom.data.kinds.contract import ModelSide, Player, ReadSource, Renderer
 from seqloom.data.kinds.text import Limit
 from seqloom.data.kinds.vector import as_text
-from seqloom.data.media.store import StoredFrontend
 from seqloom.data.reading.oracles import Positions, Unit
 from seqloom.data.vocabulary import Vocabulary
 from seqloom.errors import DataError, UsageError
 from seqloom.recipe.sections import TARGET, AnySource, Data, Form
 from seqloom.results.layouts import Layout
 from seqloom.results.predictions import Alignment, FloatArray
+
+if TYPE_CHECKING:
+    from seqloom.data.media.store import StoredFrontend
 
 Input = str | PathLike[str] | Mapping[str, Any] | Example
 """What one may ask a prediction for: the one source, a mapping of sources and perhaps `features`, or an example."""
@@ -63,7 +65,7 @@ class Reader:
         self,
         data: Data,
         vocabularies: Mapping[str, Vocabulary],
-        frontends: Mapping[str, StoredFrontend],
+        frontends: "Mapping[str, StoredFrontend]",
         layouts: Mapping[str, Layout],
         *,
         tell_apart: bool,

@@ -1,22 +1,21 @@
 """An exported model's folder, opened: what its model.json says of the graphs, and the graphs themselves."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from seqloom.data.kinds import file_kind_of
-from seqloom.data.media.files import Frontend
-from seqloom.data.media.images import ImagePixels
 from seqloom.errors import RunError
-from seqloom.recipe.sections import AnyEncoder, FrameEncoder, SentencesEncoder, VideoEncoder
+from seqloom.recipe.sections import AnyEncoder, FileSource, FrameEncoder, SentencesEncoder, VideoEncoder
 from seqloom.results.layouts import Film, Frames, Grid, Layout, Sentences, Tokens
 from seqloom.runs import RunFolder
 from seqloom.runs.documents import reason_of, sha256
-from seqloom.runtime.frontends import SeenFeatures
 from seqloom.runtime.guard import require_harmless
 from seqloom.runtime.sessions import Session
 from seqloom.runtime.stepper import ModelShape, RuntimeStepper
 from seqloom.system.files import LARGEST_WEIGHTS, read_regular
 from seqloom.system.json_parsing import require_types
+
+if TYPE_CHECKING:
+    from seqloom.data.media.files import Frontend
 
 FORMAT = 1
 """The format number of exported models. A reader refuses other numbers with a sentence."""
@@ -47,16 +46,19 @@ class ExportedModel:
         encoder, step, best = map(self._session, (ENCODER, STEP, BEST))
         return RuntimeStepper(encoder, step, best, _shape(self._facts, self._run.recipe.encoders))
 
-    def frontends(self) -> dict[str, Frontend]:
+    def frontends(self) -> "dict[str, Frontend]":
         """What makes arrays of the sources that are files."""
-        recipe = self._run.recipe
-        found: dict[str, Frontend] = {}
-        for name, source in recipe.data.file_sources.items():
-            frontend, network = file_kind_of(source).frontend(), network_file(name)
-            if network in self._facts["files"] and isinstance(frontend, ImagePixels):
-                frontend = SeenFeatures(self._session(network), frontend, self._facts["files"][network])
-            found[name] = frontend
-        return found
+        return {name: self._frontend(name, source) for name, source in self._run.recipe.data.file_sources.items()}
+
+    def _frontend(self, name: str, source: FileSource) -> "Frontend":
+        from seqloom.data.kinds import file_kind_of
+        from seqloom.data.media.images import ImagePixels
+        from seqloom.runtime.frontends import SeenFeatures
+
+        frontend, network = file_kind_of(source).frontend(), network_file(name)
+        if network in self._facts["files"] and isinstance(frontend, ImagePixels):
+            return SeenFeatures(self._session(network), frontend, self._facts["files"][network])
+        return frontend
 
     @property
     def leaves(self) -> dict[str, list[str]]:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -11,12 +11,14 @@ import numpy.typing as npt
 from seqloom.data.arrays import Padded
 from seqloom.data.preparing.batches import Batch
 from seqloom.data.reading.oracles import Oracle
-from seqloom.results.language import Studied
 from seqloom.results.layouts import Layout
 from seqloom.runtime.sessions import Session
 from seqloom.search.contracts import FloatArray, IntArray, State, Step
 from seqloom.search.ctc import PositionScores
 from seqloom.symbols import BEGIN
+
+if TYPE_CHECKING:
+    from seqloom.results.language import Studied
 
 Array = npt.NDArray[Any]
 Arrays = dict[str, Array]
@@ -234,8 +236,10 @@ class RuntimeStepper:
 
     def study_stream(
         self, inputs: IntArray, labels: IntArray, state: State, *, alternatives: int
-    ) -> tuple[Studied, RuntimeState]:
+    ) -> "tuple[Studied, RuntimeState]":
         """What `score_stream` says, and ranks, entropies and so many of the most probable symbols."""
+        from seqloom.results.language import Studied
+
         parts, before = [], _required(state)
         for tokens, wanted in zip(inputs.T, labels.T, strict=True):
             step = self.step(tokens[:, None], before)

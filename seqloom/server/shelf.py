@@ -13,8 +13,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from seqloom.errors import SeqloomError
-from seqloom.prediction import LanguageModel, Predictor
 from seqloom.prediction.backends import open_model
+from seqloom.prediction.language_model import LanguageModel
+from seqloom.prediction.predictor import Predictor
 from seqloom.runs import RunFolder
 from seqloom.server.answers.detection import Profile
 from seqloom.server.answers.neighbours import Neighbourhood

@@ -12,8 +12,8 @@ import pytest
 from PIL import Image
 
 from cli.conftest import Seqloom, words
-from seqloom.data.kinds.text import ONE_TEXT
 from seqloom.data.media.images import ImagePixels
+from seqloom.data.reading.tables import ONE_TEXT
 from seqloom.prediction.predictor import Predictor
 from seqloom.recipe import read_recipe
 from seqloom.recipe.sections import (

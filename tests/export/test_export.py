@@ -96,6 +96,27 @@ def test_neither_torch_nor_onnx_is_needed_to_use_it(tiny_run: Path, small: Expor
     assert done.stdout.strip() == seqloom.load(tiny_run).predict("abc")[0].text
 
 
+NOT_NEEDED = {
+    "seqloom.data.media.files",
+    "seqloom.data.reading.formats",
+    "seqloom.cli.train",
+    "seqloom.results.language",
+    "rich",
+}
+ONE_LINE = f"""
+import sys
+from seqloom.__main__ import main
+sys.argv = ["seqloom", "predict", sys.argv[1], "abc"]
+try: main()
+finally: print(sorted({NOT_NEEDED} & set(sys.modules)))
+"""
+
+
+def test_a_line_of_text_does_not_wait_for_what_others_need(small: Exported) -> None:
+    done = subprocess.run([sys.executable, "-c", ONE_LINE, small.path], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[1] == "[]"
+
+
 # --- what is refused ------------------------------------------------------------------------------------------------
 
 

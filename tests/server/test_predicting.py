@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from seqloom.prediction import Predictor
+from seqloom.prediction.predictor import Predictor
 
 
 def events(text: str) -> list[tuple[str, Any]]:

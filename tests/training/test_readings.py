@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from seqloom.cli.app import app
+from seqloom.cli.app import app_for
 from seqloom.system.content import content_hash
 
 _watched: dict[str, int] = {}
@@ -37,7 +37,7 @@ def train(table: Path, run: str) -> int:
     before = _watched[str(table)]
     sizes = ["model.encoder.size=4", "model.decoder.size=4", "training.steps=1", "training.validation.every_steps=1"]
     settings = [word for one in sizes for word in ("--set", one)]
-    done = CliRunner().invoke(app, ["train", "--pairs", str(table), "--out", str(table.parent / run), *settings])
+    done = CliRunner().invoke(app_for("train"), ["train", "--pairs", str(table), "--out", str(table.parent / run), *settings])
     assert done.exit_code == 0, done.output
     return _watched[str(table)] - before
 

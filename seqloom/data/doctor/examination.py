@@ -30,10 +30,10 @@ from seqloom.data.doctor.checks import (
 from seqloom.data.doctor.comparisons import compare
 from seqloom.data.doctor.ledger import Ledger, as_lengths
 from seqloom.data.examples import Example, ProblemCode, ReadingProblem
-from seqloom.data.kinds.text import ONE_TEXT
-from seqloom.data.reading.formats import Format, format_of, paths_of, stream_examples
+from seqloom.data.reading.endings import Format, format_of
+from seqloom.data.reading.formats import paths_of, stream_examples
 from seqloom.data.reading.lines import BYTE_ORDER_MARK, DAMAGE, open_bytes
-from seqloom.data.reading.tables import FIRST_TWO
+from seqloom.data.reading.tables import FIRST_TWO, ONE_TEXT
 from seqloom.recipe.sections import TARGET, Aligned, Columns, Files, FileSource, Source
 from seqloom.system.files import Found, found_at
 

@@ -10,14 +10,14 @@ import numpy.typing as npt
 
 from seqloom.data.arrays import Padded
 from seqloom.data.examples import Example, Origin, ProblemCode
-from seqloom.data.media.catalogue import Catalogue
-from seqloom.data.media.files import Media
-from seqloom.data.media.store import StoredFrontend
 from seqloom.recipe.sections import SourceSection
 from seqloom.results.layouts import Layout, Tokens
 from seqloom.results.predictions import Alignment, FloatArray
 
 if TYPE_CHECKING:
+    from seqloom.data.media.catalogue import Catalogue
+    from seqloom.data.media.files import Media
+    from seqloom.data.media.store import StoredFrontend
     from seqloom.data.vocabulary import Encoded, Vocabulary
 
 InputSize = int | tuple[int, ...]
@@ -44,7 +44,7 @@ class Rows:
     kind: type[np.generic]
     width: int | None
     row: Callable[[str, Origin], npt.NDArray[Any] | int]
-    files: Catalogue | None = None
+    files: "Catalogue | None" = None
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class ReadSource:
     example: Example
     text: str
     encoded: "Encoded | None" = None
-    media: Media | None = None
+    media: "Media | None" = None
     unread: int = 0
     length: int = 0
 
@@ -78,7 +78,7 @@ class ModelSide:
 
     name: str
     vocabulary: "Vocabulary | None" = None
-    frontend: StoredFrontend | None = None
+    frontend: "StoredFrontend | None" = None
     layout: Layout = Tokens()  # noqa: RUF009 (it never changes)
     longest: int = 0
     features: bool = False

@@ -1,7 +1,7 @@
 """Sources that are text: a vocabulary makes symbols of them."""
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,16 +11,13 @@ import numpy.typing as npt
 from seqloom.data.examples import Example
 from seqloom.data.kinds.contract import InputSize, ModelSide, ReadSource, Rows, SourceKind, SourceReader
 from seqloom.errors import DataError
-from seqloom.recipe.sections import SOURCE, AnySource, TextSource
+from seqloom.recipe.sections import TextSource
 from seqloom.results.layouts import Sentences
 from seqloom.results.predictions import Alignment, FloatArray
 from seqloom.symbols import END, UNKNOWN
 
 if TYPE_CHECKING:
     from seqloom.data.vocabulary import Encoded, Vocabulary
-
-ONE_TEXT: Mapping[str, AnySource] = {SOURCE: TextSource()}
-"""What sources are unless a recipe says otherwise."""
 
 _CHARACTERS = 20
 """So many characters a symbol has at most, on average: a text with more is too long whatever its symbols are."""

@@ -9,8 +9,6 @@ from typing import assert_never
 
 from seqloom.data.examples import Example
 from seqloom.data.preparing.splitting import SplitName, splitter
-from seqloom.data.reading.formats import read_examples, read_text
-from seqloom.data.reading.stories import StoryBegins
 from seqloom.errors import DataError, RunError
 from seqloom.recipe import sections
 from seqloom.system.content import content_hash
@@ -135,6 +133,9 @@ class Corpus:
             yield path
 
     def _read(self, files: sections.Files) -> Iterator[Example]:
+        # Here, because every predictor has a corpus, and few read it.
+        from seqloom.data.reading.formats import read_examples, read_text
+
         for path in _paths(files):
             _require_data(path)
             self._require_known(path)
@@ -175,6 +176,8 @@ class Corpus:
             return lambda example: example.target or ""
         sides = tuple(self.data.file_sources or self.data.sources)
         if self.data.format == "stories":
+            from seqloom.data.reading.stories import StoryBegins
+
             begins = StoryBegins()
             return lambda example: begins.of(example.sources[sides[0]])
         return lambda example: "\t".join([example.sources[side] for side in sides])

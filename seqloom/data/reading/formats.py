@@ -5,32 +5,17 @@ Everything streams: no file is ever held in memory. Nothing is dropped: what can
 
 from collections.abc import Iterator, Mapping
 from itertools import chain, zip_longest
-from pathlib import PurePath
-from typing import Literal
 
 from seqloom.data.examples import Blanks, Example, Origin, ReadingProblem, Report, empty_side, is_empty
-from seqloom.data.kinds.text import ONE_TEXT
 from seqloom.data.reading.checking import checked
 from seqloom.data.reading.dictionaries import read_dictionary
+from seqloom.data.reading.endings import Format, format_of
 from seqloom.data.reading.lines import Line, read_lines, require_file
 from seqloom.data.reading.stories import read_stories
 from seqloom.data.reading.structured import read_jsonl, read_parquet
-from seqloom.data.reading.tables import FIRST_TWO, read_csv, read_tsv
+from seqloom.data.reading.tables import FIRST_TWO, ONE_TEXT, read_csv, read_tsv
 from seqloom.errors import DataError, UsageError
 from seqloom.recipe.sections import Aligned, Columns, Files, Form, Source, form_of
-
-Format = Literal["auto", "tsv", "csv", "jsonl", "parquet", "text", "cmudict", "cmudict-unstressed", "stories"]
-
-_ENDINGS: dict[str, Format] = {
-    ".tsv": "tsv",
-    ".txt": "tsv",
-    ".csv": "csv",
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-    ".json": "jsonl",
-    ".parquet": "parquet",
-    ".dict": "cmudict",
-}
 
 
 def read_examples(
@@ -91,27 +76,6 @@ def _stream(files: Files, format: Format, form: Form, report: Report) -> Iterato
 def paths_of(files: str | tuple[str, ...]) -> tuple[str, ...]:
     """List the files, be it one or many."""
     return (files,) if isinstance(files, str) else tuple(files)
-
-
-def format_of(file: str, told: Format = "auto") -> Format:
-    """The format of a file: what a person said of it, or what its ending stands for, .gz aside."""
-    found = ending_format(file) if told == "auto" else told
-    if found is None:
-        raise UsageError(
-            f"{file}: the ending {_ending(file)!r} does not tell the format. "
-            f"Use one of {', '.join(_ENDINGS)} (.gz may follow), or say the format: --format tsv, csv, jsonl, parquet, "
-            "cmudict or stories; in a recipe, `data.format`"
-        )
-    return found
-
-
-def ending_format(file: str) -> Format | None:
-    """The format that a file's ending stands for, .gz aside; None if it stands for none."""
-    return _ENDINGS.get(_ending(file))
-
-
-def _ending(file: str) -> str:
-    return PurePath(file.removesuffix(".gz")).suffix.lower()
 
 
 def read_file(file: str, kind: Format, form: Form, report: Report) -> Iterator[Example]:

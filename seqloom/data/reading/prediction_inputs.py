@@ -10,14 +10,13 @@ from pathlib import Path
 
 from seqloom.data.examples import STDIN, Example, Origin, ReadingProblem, is_empty
 from seqloom.data.kinds import kind_of
-from seqloom.data.kinds.text import ONE_TEXT
 from seqloom.data.reading.checking import checked
 from seqloom.data.reading.dictionaries import dictionary_rows
-from seqloom.data.reading.formats import Format, ending_format
+from seqloom.data.reading.endings import Format, ending_format
 from seqloom.data.reading.lines import ByteStream, Line, lines_of, read_lines
 from seqloom.data.reading.stories import story_rows
 from seqloom.data.reading.structured import jsonl_sources, parquet_sources
-from seqloom.data.reading.tables import FIRST_TWO, ColumnPlaces, Row, csv_rows, has_header, tsv_rows
+from seqloom.data.reading.tables import FIRST_TWO, ONE_TEXT, ColumnPlaces, Row, csv_rows, has_header, tsv_rows
 from seqloom.errors import DataError, UsageError
 from seqloom.recipe.sections import Columns, Form, Source, form_of
 

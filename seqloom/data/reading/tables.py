@@ -19,10 +19,12 @@ from seqloom.data.examples import (
     weight_of,
 )
 from seqloom.data.reading.lines import Line, read_lines
-from seqloom.recipe.sections import Columns, Form
+from seqloom.recipe.sections import SOURCE, AnySource, Columns, Form, TextSource
 
 FIRST_TWO = Columns()
 """The source in the first column, the target in the second."""
+ONE_TEXT: Mapping[str, AnySource] = {SOURCE: TextSource()}
+"""What sources are unless a recipe says otherwise."""
 
 Row = tuple[int, list[str]]
 """The line on which a record begins, and its cells."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from re import fullmatch
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self, assert_never, get_args
 
 from pydantic import AfterValidator, Field, model_validator
 
@@ -13,15 +13,24 @@ from seqloom.recipe.sections.vocabularies import AnyVocabulary, Vocabularies
 
 BuiltinTask = Literal["dates", "scenes", "scene-questions", "moves", "tones"]
 """The tasks that bring their own examples."""
+_BUILTIN_TASKS: tuple[BuiltinTask, ...] = get_args(BuiltinTask)
 
-BUILTIN_SOURCES: Mapping[BuiltinTask, Mapping[str, AnySource]] = {
-    "dates": {SOURCE: TextSource()},
-    "scenes": {"image": ImageSource(size=64)},
-    "scene-questions": {"image": ImageSource(size=64), "question": TextSource()},
-    "moves": {"video": VideoSource(size=32, frames_per_second=None)},
-    "tones": {"sound": SoundSource(rate=8_000, bands=64, window=64, step=20)},
-}
-"""What the sources of each built-in task are, unless a recipe says more about them."""
+
+def _sources_of(task: BuiltinTask) -> Mapping[str, AnySource]:
+    """What the sources of a built-in task are, unless a recipe says more about them."""
+    match task:
+        case "dates":
+            return {SOURCE: TextSource()}
+        case "scenes":
+            return {"image": ImageSource(size=64)}
+        case "scene-questions":
+            return {"image": ImageSource(size=64), "question": TextSource()}
+        case "moves":
+            return {"video": VideoSource(size=32, frames_per_second=None)}
+        case "tones":
+            return {"sound": SoundSource(rate=8_000, bands=64, window=64, step=20)}
+        case _:
+            assert_never(task)
 
 
 def _number_of(source: object, usual: int) -> int:
@@ -147,14 +156,14 @@ class Data(Section):
     def _a_builtin_task_has_its_sources(cls, body: Any) -> Any:
         """Take the sources of a built-in task, unless they are given."""
         task = body.get("builtin") if isinstance(body, dict) and "sources" not in body else None
-        usual = next((sources for name, sources in BUILTIN_SOURCES.items() if name == task), None)
-        return body if usual is None else {**body, "sources": dict(usual)}
+        known = next((name for name in _BUILTIN_TASKS if name == task), None)
+        return body if known is None else {**body, "sources": dict(_sources_of(known))}
 
     @model_validator(mode="after")
     def _sources_are_those_of_the_task(self) -> Self:
         if self.builtin is None:
             return self
-        wanted = {name: source.kind for name, source in BUILTIN_SOURCES[self.builtin].items()}
+        wanted = {name: source.kind for name, source in _sources_of(self.builtin).items()}
         if {name: source.kind for name, source in self.sources.items()} != wanted:
             shown = ", ".join(f"{name}: {{kind: {kind}}}" for name, kind in wanted.items())
             raise ValueError(

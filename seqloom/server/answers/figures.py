@@ -5,7 +5,7 @@ from tempfile import TemporaryDirectory
 
 from seqloom.data.examples import Example
 from seqloom.evaluation.tracing import grow_tree, walk_through
-from seqloom.prediction import Predictor
+from seqloom.prediction.predictor import Predictor
 from seqloom.server.answers.predictions import Wish, find
 from seqloom.views import write_map
 from seqloom.views.charts.steps import write_steps

@@ -4,7 +4,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from seqloom.data.examples import Example
-from seqloom.prediction import LanguageModel, Predictor
+from seqloom.prediction.language_model import LanguageModel
+from seqloom.prediction.predictor import Predictor
 from seqloom.recipe.sections import Sample
 from seqloom.results.language import Reading, ScoredText, Summary
 from seqloom.server.answers.predictions import Paths

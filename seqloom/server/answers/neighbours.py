@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from seqloom.data.examples import Example
 from seqloom.errors import DataError, RunError
-from seqloom.prediction import Predictor
+from seqloom.prediction.predictor import Predictor
 from seqloom.server.problems import cannot
 
 _MOST = 5000

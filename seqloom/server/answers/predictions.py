@@ -14,9 +14,9 @@ from seqloom.data.media.animations import apng
 from seqloom.data.reading.oracles import Unit
 from seqloom.errors import DataError
 from seqloom.evaluation.tracing import grow_tree
-from seqloom.prediction import Predictor
 from seqloom.prediction.constraints import OracleInput, Prefix
 from seqloom.prediction.drawn import DrawnPrediction
+from seqloom.prediction.predictor import Predictor
 from seqloom.prediction.tasks import Task, Watch
 from seqloom.recipe.sections import Search
 from seqloom.results.layouts import Film, Frames, Grid, Layout, Tokens

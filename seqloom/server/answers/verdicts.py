@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from seqloom.data.examples import Example
-from seqloom.prediction import Predictor
+from seqloom.prediction.predictor import Predictor
 from seqloom.prediction.tasks import Watch
 from seqloom.recipe.sections import Search
 from seqloom.results.predictions import Prediction

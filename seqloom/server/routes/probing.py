@@ -8,7 +8,7 @@ from fastapi import APIRouter, Depends, Request
 from starlette.responses import Response, StreamingResponse
 
 from seqloom.evaluation.next_symbols import after_prefix, after_text
-from seqloom.prediction import LanguageModel
+from seqloom.prediction.language_model import LanguageModel
 from seqloom.prediction.tasks import Watch
 from seqloom.recipe.sections import Beam
 from seqloom.server.answers.inputs import bad_input, example_of, examples_of, readable, within

@@ -8,11 +8,12 @@ from typing import Any
 from seqloom.data.examples import Origin, Report, ignore
 from seqloom.data.kinds import file_kind_of
 from seqloom.data.kinds.files import FileKind
-from seqloom.data.kinds.text import ONE_TEXT
 from seqloom.data.media.files import MediaError
-from seqloom.data.reading.formats import Format, paths_of
+from seqloom.data.reading.endings import Format
+from seqloom.data.reading.formats import paths_of
 from seqloom.data.reading.headings import role_of
 from seqloom.data.reading.stories import STORY_SOURCES, are_stories
+from seqloom.data.reading.tables import ONE_TEXT
 from seqloom.errors import DataError, MissingExtraError, UsageError
 from seqloom.recipe.sections import SOURCE, TARGET, Aligned, Columns, Files, FileSource, Source, TextSource, form_of
 from seqloom.recipe.sections.columns import PARTS

@@ -8,7 +8,8 @@ from typing import NamedTuple, TypeVar
 
 from seqloom.data.examples import Origin, Report, is_empty
 from seqloom.data.reading.dictionaries import dictionary_rows
-from seqloom.data.reading.formats import Format, format_of, paths_of
+from seqloom.data.reading.endings import Format, format_of
+from seqloom.data.reading.formats import paths_of
 from seqloom.data.reading.lines import read_lines, require_file
 from seqloom.data.reading.stories import story_rows
 from seqloom.data.reading.structured import json_records, parquet_records

@@ -12,7 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from seqloom.data.doctor.examination import Diagnosis, Finding, examine
-from seqloom.data.reading.formats import Format, read_examples
+from seqloom.data.reading.endings import Format
+from seqloom.data.reading.formats import read_examples
 from seqloom.errors import DataError, UsageError
 from seqloom.recipe.sections import Aligned, Columns
 

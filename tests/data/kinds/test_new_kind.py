@@ -93,7 +93,7 @@ def _rows_are_a_kind(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     union = Annotated[TextSource | VectorSource | ImageSource | RowsSource, Field(discriminator="kind")]
     with monkeypatch.context() as patched:
         patched.setattr(Data.model_fields["sources"], "annotation", dict[str, union])
-        patched.setitem(kinds.KINDS, "rows", RowsKind)
+        patched.setitem(kinds.KINDS, "rows", lambda: RowsKind)
         patched.setitem(cast(dict[Any, str], rules._READS), DenseEncoder, "rows")
         patched.setattr(encoder_decoder, "build_encoder", lambda section, size, _: RowsEncoder(section, size))
         Data.model_rebuild(force=True)

@@ -7,7 +7,8 @@ import pytest
 
 from seqloom.data.examples import grouped
 from seqloom.data.preparing.corpus import Corpus
-from seqloom.data.reading.formats import Format, read_examples
+from seqloom.data.reading.endings import Format
+from seqloom.data.reading.formats import read_examples
 from seqloom.data.reading.prediction_inputs import read_sources
 from seqloom.errors import DataError
 from seqloom.recipe.sections import Aligned, Columns, Data, Split
