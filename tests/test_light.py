@@ -8,7 +8,7 @@ import pytest
 
 from seqloom.installation import install_command
 
-ABSENT = ("torch", "matplotlib", "sacrebleu", "rapidfuzz", "pycocoevalcap", "babel", "pyarrow", "tensorboard")
+ABSENT = ("torch", "safetensors", "matplotlib", "sacrebleu", "rapidfuzz", "pycocoevalcap", "babel", "pyarrow", "tensorboard")
 WITHOUT_EXTRAS = f"""
 import sys
 

@@ -9,11 +9,8 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from safetensors import SafetensorError
-from safetensors.numpy import load as from_safetensors
-from safetensors.numpy import save as to_safetensors
 
-from seqloom.errors import RunError
+from seqloom.errors import MissingExtraError, RunError
 from seqloom.system.files import LARGEST_DOCUMENT, LARGEST_WEIGHTS, open_regular, read_regular
 from seqloom.system.json_parsing import parse_object, require_types
 
@@ -31,6 +28,8 @@ class BrokenSealError(ValueError):
 
 def sealed(arrays: Arrays, facts: Mapping[str, str]) -> bytes:
     """Arrays and facts as the content of a file."""
+    from safetensors.numpy import save as to_safetensors
+
     # Not np.ascontiguousarray, which gives a single number (an optimiser's step) an axis.
     contiguous = {name: np.asarray(array, order="C") for name, array in arrays.items()}
     seal = {**facts, "sha256": digest(contiguous, facts)}
@@ -40,6 +39,11 @@ def sealed(arrays: Arrays, facts: Mapping[str, str]) -> bytes:
 
 def read_sealed(path: Path, *, inside: Path | None = None) -> tuple[dict[str, npt.NDArray[Any]], dict[str, str]]:
     """Read back what `sealed` made. Raises OSError, ValueError if it is no such file, BrokenSealError if it has changed."""
+    try:
+        from safetensors import SafetensorError
+        from safetensors.numpy import load as from_safetensors
+    except ModuleNotFoundError as problem:
+        raise MissingExtraError("Running a model", "train") from problem
     content = read_regular(path, limit=LARGEST_WEIGHTS, inside=inside)
     try:
         arrays: dict[str, npt.NDArray[Any]] = from_safetensors(content)
