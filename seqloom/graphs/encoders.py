@@ -10,11 +10,12 @@ from onnx import TensorProto
 from seqloom.graphs.cells import CellState, run_layer
 from seqloom.graphs.frames import read_frames_at_once, read_pyramid, real_positions
 from seqloom.graphs.graph import Array, Graph, Parameters, Shape, Value
+from seqloom.graphs.related import read_related
+from seqloom.graphs.sentences import known, sentence_sums
 from seqloom.graphs.transformers import at_positions, encoder_layers
 from seqloom.graphs.video import mask_of_places, read_video
 from seqloom.graphs.vision import read_image
 from seqloom.recipe import sections
-from seqloom.symbols import END, UNKNOWN
 
 _LEAST = float(np.finfo(np.float32).min)
 """Smaller than all that a state has in it."""
@@ -103,16 +104,12 @@ def _read_symbols(
             return _read_comparing(graph, section, weights, symbols, lengths, neighbour)
         case sections.AskedEncoder() if neighbour is not None:
             return _read_asked(graph, section, weights, symbols, lengths, neighbour)
-        case sections.ComparingEncoder() | sections.AskedEncoder():
+        case sections.RelatedEncoder() if neighbour is not None:
+            return _read_related(graph, section, weights, symbols, lengths, neighbour)
+        case sections.ComparingEncoder() | sections.AskedEncoder() | sections.RelatedEncoder():
             raise TypeError("a text that is read beside another source needs that one")
         case _:
             assert_never(section)
-
-
-def _known(graph: Graph, symbols: Value, vocabulary_size: int) -> Value:
-    """All that lies outside the vocabulary is unknown alike."""
-    inside = graph.op("Less", symbols, graph.constant(vocabulary_size, np.int64))
-    return graph.where(inside, symbols, graph.constant(UNKNOWN, np.int64))
 
 
 def _read_text(
@@ -124,7 +121,7 @@ def _read_text(
     neighbour: Neighbour | None = None,
 ) -> Memory:
     table = (weights if neighbour is None else neighbour.weights)["embedding.weight"]
-    vectors = graph.rows_of(table, _known(graph, symbols, len(table)))
+    vectors = graph.rows_of(table, known(graph, symbols, len(table)))
     first = None if neighbour is None else neighbour.memory.finals
     states, finals = _read_vectors(graph, section, weights, vectors, lengths, first)
     mask = real_positions(graph, symbols, lengths)
@@ -198,40 +195,13 @@ def _words(graph: Graph, memory: Memory, table: Array) -> Value:
     """[h; sqrt(E) e] of every word."""
     if memory.symbols is None:
         raise TypeError("words are compared, and the other source has none")
-    vectors = graph.rows_of(table, _known(graph, memory.symbols, len(table)))
+    vectors = graph.rows_of(table, known(graph, memory.symbols, len(table)))
     return graph.concat(memory.states, graph.mul(vectors, graph.number(math.sqrt(table.shape[1]))))
-
-
-@dataclass(frozen=True)
-class _Said:
-    """The words of each sentence, summed up [B, N, D]; how many sentences there are [B, 1]; which [N] are real [B, N]."""
-
-    sums: Value
-    counts: Value
-    places: Value
-    mask: Value
-
-
-def _sentence_sums(graph: Graph, table: Array, symbols: Value, lengths: Value) -> _Said:
-    real = real_positions(graph, symbols, lengths)
-    last = graph.op("Equal", graph.positions(graph.size(symbols, 1)), graph.unsqueeze(graph.sub(lengths, graph.whole(1)), 1))
-    closing = graph.op("And", real, graph.op("Equal", symbols, graph.constant(END, np.int64)))
-    ends = graph.op("Cast", graph.op("Or", closing, last), to=TensorProto.INT64)
-    numbers = graph.sub(graph.op("CumSum", ends, graph.constant(1, np.int64)), ends)
-    counts = graph.op("ReduceSum", ends, graph.whole(1), keepdims=1)  # [B, 1]
-    most = graph.op("Max", graph.op("ReduceMax", counts, graph.whole(0), keepdims=0), graph.whole(1))
-    places = graph.positions(most)
-    words = graph.op("And", real, graph.op("Not", closing))
-    vectors = graph.rows_of(table, _known(graph, symbols, len(table)))
-    weighed = graph.mul(vectors, _word_weights(graph, numbers, words, table.shape[1]))
-    within = graph.op("Equal", graph.unsqueeze(places, 0, 2), graph.unsqueeze(numbers, 1))  # [B, N, S]
-    sums = graph.op("MatMul", graph.to_float(within), weighed)
-    return _Said(sums, counts, places, graph.op("Less", places, counts))
 
 
 def _read_sentences(graph: Graph, weights: Parameters, symbols: Value, lengths: Value) -> Memory:
     table, times = weights["embedding.weight"], weights["ages.weight"]
-    said = _sentence_sums(graph, table, symbols, lengths)
+    said = sentence_sums(graph, table, symbols, lengths)
     ages = graph.sub(graph.sub(said.counts, graph.whole(1)), said.places)
     ages = graph.op("Clip", ages, graph.constant(0, np.int64), graph.constant(len(times) - 1, np.int64))
     scaled = graph.mul(graph.add(said.sums, graph.rows_of(times, ages)), graph.number(math.sqrt(table.shape[1])))
@@ -244,7 +214,7 @@ def _read_asked(
     graph: Graph, section: sections.AskedEncoder, weights: Parameters, symbols: Value, lengths: Value, neighbour: Neighbour
 ) -> Memory:
     table = weights["embedding.weight"]
-    said = _sentence_sums(graph, table, symbols, lengths)
+    said = sentence_sums(graph, table, symbols, lengths)
     scaled = graph.mul(said.sums, graph.number(math.sqrt(table.shape[1])))
     asked = graph.unsqueeze(graph.op("Tanh", weights.linear(graph, "question", neighbour.memory.summary)), 1)
     everywhere = graph.op("Expand", asked, graph.op("Shape", scaled))
@@ -253,20 +223,14 @@ def _read_asked(
     return Memory(states, said.mask, finals[-1][0], finals)
 
 
-def _word_weights(graph: Graph, numbers: Value, words: Value, size: int) -> Value:
-    """`l_kd = (1 - k/J) - (d/D) (1 - 2k/J)` of the k-th of J words of a sentence [B, S, D]; 0 of all that is no word."""
-    there = graph.to_float(words)
-    same = graph.to_float(graph.op("Equal", graph.unsqueeze(numbers, 1), graph.unsqueeze(numbers, 2)))
-    every = graph.squeeze(graph.op("MatMul", same, graph.unsqueeze(there, -1)), -1)
-    places = graph.positions(graph.size(numbers, 1))
-    before = graph.to_float(graph.op("LessOrEqual", graph.unsqueeze(places, 0), graph.unsqueeze(places, 1)))
-    so_far = graph.squeeze(graph.op("MatMul", graph.mul(same, before), graph.unsqueeze(there, -1)), -1)
-    share = graph.unsqueeze(graph.op("Div", so_far, graph.op("Max", every, graph.number(1.0))), -1)
-    width = graph.constant(np.arange(1, size + 1, dtype=np.float32) / np.float32(size), np.float32)
-    one = graph.number(1.0)
-    falling = graph.sub(one, share)
-    weights = graph.sub(falling, graph.mul(width, graph.sub(falling, share)))
-    return graph.mul(weights, graph.unsqueeze(there, -1))
+def _read_related(
+    graph: Graph, section: sections.RelatedEncoder, weights: Parameters, symbols: Value, lengths: Value, neighbour: Neighbour
+) -> Memory:
+    if neighbour.memory.symbols is None:
+        raise TypeError("a text is read together with another source, which has words")
+    question = neighbour.memory.symbols, neighbour.memory.mask
+    states, mask, summary = read_related(graph, section, weights, symbols, lengths, question)
+    return Memory(states, mask, summary, ((summary,),))
 
 
 def _read_at_once(
@@ -274,7 +238,7 @@ def _read_at_once(
 ) -> Memory:
     table = weights["embedding.weight"]
     mask = real_positions(graph, symbols, lengths)
-    states = at_positions(graph, graph.rows_of(table, _known(graph, symbols, len(table))), graph.size(symbols, 1), section.size)
+    states = at_positions(graph, graph.rows_of(table, known(graph, symbols, len(table))), graph.size(symbols, 1), section.size)
     states = encoder_layers(graph, section, weights, states, mask)
     summary = _mean(graph, states, mask)
     return Memory(states, mask, summary, ((summary,),), symbols)

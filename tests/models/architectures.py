@@ -431,6 +431,7 @@ def encoders_of_sentences() -> Iterator[Architecture]:
     readers: Mapping[str, Settings] = {
         "story": {"kind": "sentences", "size": 3},
         "asked": {"kind": "asked", "source": "text_1", "size": 3, "embedding": 4},
+        "related": {"kind": "related", "source": "text_1", "size": 4, "heads": 2, "places": 2, "ages": 3, "layers": 2},
         "asked_lstm_2": {"kind": "asked", "source": "text_1", "cell": "lstm", "size": 3, "layers": 2, "bidirectional": False},
     }
     for name, reader in readers.items():
@@ -516,6 +517,7 @@ PLAIN = (
     "pyramid+text-to-transformer",
     "story+question",
     "asked+question",
+    "related+question",
     "same_pooled-compared",
     "after-second",
     "comparing-second",

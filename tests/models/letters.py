@@ -21,13 +21,14 @@ from seqloom.models.encoders import (
     DenseEncoder,
     FrameTransformerEncoder,
     PyramidEncoder,
+    RelatedEncoder,
     SentenceEncoder,
     TextEncoder,
     TransformerEncoder,
 )
 from seqloom.models.encoders.frames import Convolutions
 from seqloom.models.encoders.text import RecurrentEncoder
-from seqloom.models.transformer_layers import Layer, layers_of
+from seqloom.models.transformer_layers import FeedForward, Layer, layers_of
 from seqloom.recipe import sections
 from seqloom.symbols import END
 
@@ -72,6 +73,9 @@ def encoded_of(
             matrices = array(encoder.embedding.weight), array(encoder.question.weight), array(encoder.question.bias)
             asked = equations.AskedEncoder(*matrices, layers_in(encoder, section))
             return equations.encode_asked(asked, sentences_in(values), encoded_of(*beside).finals[-1][0])
+        case RelatedEncoder(), _:
+            assert beside is not None
+            return equations.encode_related(related_of(encoder), sentences_in(values), sentences_in(beside[2])[0])
         case ComparingEncoder(), sections.ComparingEncoder():
             assert beside is not None
             own, other = words_of(*beside[:2], values), words_of(*beside)
@@ -168,12 +172,29 @@ def side_by_side_of(
 
 def layer_of(layer: Layer, reading: tuple[equations.Norm, equations.Attention] | None = None) -> equations.TransformerLayer:
     looking_back, thinking = layer.self_attention, layer.feed_forward
-    matrices = (array(part) for matrix in (thinking.inner, thinking.outer) for part in (matrix.weight, matrix.bias))
     return equations.TransformerLayer(
         looking_back=(norm_of(looking_back.norm), multi_head_of(looking_back.attention)),
         reading=reading,
-        thinking=(norm_of(thinking.norm), equations.FeedForward(*matrices)),
+        thinking=(norm_of(thinking.norm), feed_forward_of(thinking)),
     )
+
+
+def related_of(encoder: RelatedEncoder) -> equations.RelatedEncoder:
+    attention, thinking = encoder.attention, encoder.feed_forward
+    return equations.RelatedEncoder(
+        E=array(encoder.embedding.weight),
+        P=array(encoder.places),
+        T=array(encoder.ages.weight),
+        U=array(encoder.rounds),
+        R=array(attention.common.weight).T,
+        looking=(norm_of(attention.norm), multi_head_of(attention)),
+        thinking=(norm_of(thinking.norm), feed_forward_of(thinking)),
+        norm=norm_of(encoder.norm),
+    )
+
+
+def feed_forward_of(part: FeedForward) -> equations.FeedForward:
+    return equations.FeedForward(*(array(one) for matrix in (part.inner, part.outer) for one in (matrix.weight, matrix.bias)))
 
 
 def norm_of(norm: nn.Module) -> equations.Norm:

@@ -90,7 +90,7 @@ def test_a_device_that_is_not_there_is_refused_with_what_there_is(monkeypatch: p
 DOCUMENTED = (
     *(f"encoders.*.{part}" for part in ("embedding.weight", "forwards.*", "backwards.*", "layers.*", "norm.*", "network.*")),
     *(f"encoders.*.{part}" for part in ("project.*", "rows", "columns", "dense.*", "telling.*", "compare.*")),
-    *(f"encoders.*.{part}" for part in ("question.*", "ages.weight")),
+    *(f"encoders.*.{part}" for part in ("question.*", "ages.weight", "places", "rounds", "attention.*", "feed_forward.*")),
     *(f"decoder.{part}" for part in ("embedding.weight", "cells.*", "combine.weight", "layers.*", "norm.*", "from_context.*")),
     *(f"decoder.output.{part}" for part in ("weight", "attended", "bias")),
     *(f"decoder.bridge.{part}" for part in ("first.leaves.*", "attentions.*", "again.*", "gate.*", "norms.*", "layers.*")),

@@ -5,6 +5,7 @@ from seqloom.models.encoders.comparing import ComparingEncoder
 from seqloom.models.encoders.contract import Encoder
 from seqloom.models.encoders.dense import DenseEncoder
 from seqloom.models.encoders.frames import FrameTransformerEncoder, PyramidEncoder
+from seqloom.models.encoders.related import RelatedEncoder
 from seqloom.models.encoders.sentences import AskedEncoder, SentenceEncoder
 from seqloom.models.encoders.text import TextEncoder
 from seqloom.models.encoders.transformer import TransformerEncoder
@@ -18,6 +19,7 @@ __all__ = [
     "FrameTransformerEncoder",
     "ImageEncoder",
     "PyramidEncoder",
+    "RelatedEncoder",
     "SentenceEncoder",
     "TextEncoder",
     "TransformerEncoder",

@@ -7,6 +7,7 @@ from seqloom.models.encoders.comparing import ComparingEncoder
 from seqloom.models.encoders.contract import Encoder
 from seqloom.models.encoders.dense import DenseEncoder
 from seqloom.models.encoders.frames import FrameTransformerEncoder, PyramidEncoder
+from seqloom.models.encoders.related import RelatedEncoder
 from seqloom.models.encoders.sentences import AskedEncoder, SentenceEncoder
 from seqloom.models.encoders.text import TextEncoder
 from seqloom.models.encoders.transformer import TransformerEncoder
@@ -30,6 +31,8 @@ def build_encoder(
             return ComparingEncoder(section, before[name])
         case sections.AskedEncoder(source=name), int():
             return AskedEncoder(section, input_size, before[name].summary_size)
+        case sections.RelatedEncoder(), int():
+            return RelatedEncoder(section, input_size)
         case sections.SentenceEncoder(), int():
             return SentenceEncoder(section, input_size)
         case sections.TextEncoder(after=str(name)), int():

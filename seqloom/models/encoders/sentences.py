@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
@@ -92,34 +93,70 @@ class AskedEncoder(RecurrentEncoder):
         return super().multiplications + Multiplications(sentence=matrix_entries(self.question))
 
 
+@dataclass(frozen=True)
+class Parting:
+    """Symbols [B, S] of texts, parted into sentences: counts [B], how many there are.
+
+    numbers [B, S]: of the sentences to which symbols belong, from 0; words [B, S]: which symbols are words.
+    """
+
+    counts: Tensor
+    numbers: Tensor
+    words: Tensor
+
+    @property
+    def most(self) -> int:
+        """How many sentences a text has at most, and at least one."""
+        return max(1, int(self.counts.max()))
+
+    def places(self) -> tuple[Tensor, Tensor]:
+        """The place of each word in its sentence [B, S], from 1, and of how many words that sentence is [B, S]."""
+        so_far = self.words.long().cumsum(dim=1)
+        last = self.numbers.shape[1]  # no sentence has a higher number
+        per_sentence = so_far.new_zeros(len(so_far), last + 1).scatter_add(1, self.numbers, self.words.long())
+        before = per_sentence.cumsum(dim=1) - per_sentence
+        return so_far - before.gather(1, self.numbers), per_sentence.gather(1, self.numbers)
+
+
+def parted(symbols: Tensor, lengths: Tensor) -> Parting:
+    """Part texts of the given lengths [B] where the symbol `end` stands."""
+    real = real_positions(symbols.shape[1], lengths)
+    closing = real & (symbols == END)
+    last = torch.arange(symbols.shape[1], device=symbols.device) == lengths[:, None] - 1
+    ends = closing | last  # also of a last sentence that nothing closes
+    return Parting(ends.sum(dim=1), ends.cumsum(dim=1) - ends.long(), real & ~closing)
+
+
+def sentences_of(symbols: Tensor, lengths: Tensor, nothing: int) -> tuple[Tensor, Tensor]:
+    """The words of each sentence [B, N, W], `nothing` behind them, and how many sentences there are [B]."""
+    parting = parted(symbols, lengths)
+    places, _ = parting.places()
+    width = max(1, int(places.masked_fill(~parting.words, 0).max())) if places.numel() else 1
+    slots = parting.most * width
+    slot = torch.where(parting.words, parting.numbers * width + places - 1, slots)  # what is no word goes behind the last
+    table = symbols.new_full((len(symbols), slots + 1), nothing).scatter(1, slot, symbols)
+    return table[:, :-1].view(len(symbols), parting.most, width), parting.counts
+
+
 def sentence_sums(vectors: Tensor, symbols: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
     """`sum_k l_k * e(x_k)` of each sentence [B, N, D], zeros behind the last one, and how many there are [B].
 
     vectors [B, S, D]: of the symbols [B, S] in texts of the given lengths [B].
     """
-    real = real_positions(symbols.shape[1], lengths)
-    closing = real & (symbols == END)
-    last = torch.arange(symbols.shape[1], device=symbols.device) == lengths[:, None] - 1
-    ends = closing | last  # also of a last sentence that nothing closes
-    numbers = ends.cumsum(dim=1) - ends.long()  # to which sentence a symbol belongs, from 0
-    counts = ends.sum(dim=1)
-    most = max(1, int(counts.max()))
-    words = vectors * word_weights(numbers, real & ~closing, like=vectors)
-    belongs = numbers.clamp(max=most - 1)[..., None].expand_as(words)  # padding belongs nowhere, and adds 0
-    return words.new_zeros(len(words), most, words.shape[-1]).scatter_add(1, belongs, words), counts
+    parting = parted(symbols, lengths)
+    words = vectors * word_weights(parting, like=vectors)
+    belongs = parting.numbers.clamp(max=parting.most - 1)[..., None].expand_as(words)  # padding belongs nowhere, and adds 0
+    return words.new_zeros(len(words), parting.most, words.shape[-1]).scatter_add(1, belongs, words), parting.counts
 
 
-def word_weights(numbers: Tensor, words: Tensor, *, like: Tensor) -> Tensor:
+def word_weights(parting: Parting, *, like: Tensor) -> Tensor:
     """`l_kd = (1 - k/J) - (d/D) (1 - 2k/J)` of the k-th of J words of a sentence [B, S, D]; 0 of all that is no word.
 
-    numbers [B, S]: of the sentences to which symbols belong; words [B, S]: which symbols are words; like: their vectors.
+    like: the vectors of words.
     """
-    so_far = words.long().cumsum(dim=1)
-    last = numbers.shape[1]  # no sentence has a higher number
-    per_sentence = so_far.new_zeros(len(numbers), last + 1).scatter_add(1, numbers, words.long())
-    before = per_sentence.cumsum(dim=1) - per_sentence
-    share = (so_far - before.gather(1, numbers)).to(like) / per_sentence.gather(1, numbers).clamp(min=1)  # k/J
+    places, counts = parting.places()
+    share = places.to(like) / counts.clamp(min=1)  # k/J
     size = like.shape[-1]
     width = torch.arange(1, size + 1).to(like) / size
     weights = (1 - share)[..., None] - width * (1 - 2 * share)[..., None]
-    return weights * words[..., None]
+    return weights * parting.words[..., None]

@@ -46,7 +46,7 @@ from seqloom.recipe.sections.recurrent import (
     TextEncoder,
 )
 from seqloom.recipe.sections.search import Beam, Exhaustive, Greedy, Sample, Search, SearchSection
-from seqloom.recipe.sections.sentences import AskedEncoder, SentenceEncoder, SentencesEncoder
+from seqloom.recipe.sections.sentences import AskedEncoder, RelatedEncoder, SentenceEncoder, SentencesEncoder
 from seqloom.recipe.sections.sources import (
     AnySource,
     ColumnName,

@@ -11,7 +11,7 @@ from seqloom.recipe.sections.bridges import AttentionBridge, Bridge, CrossAttent
 from seqloom.recipe.sections.frames import FrameTransformerEncoder, PyramidEncoder
 from seqloom.recipe.sections.neighbours import check_neighbours
 from seqloom.recipe.sections.recurrent import ComparingEncoder, RecurrentDecoder, SameEncoder, TextEncoder
-from seqloom.recipe.sections.sentences import AskedEncoder, SentenceEncoder
+from seqloom.recipe.sections.sentences import AskedEncoder, RelatedEncoder, SentenceEncoder
 from seqloom.recipe.sections.transformer import TransformerDecoder, TransformerEncoder
 from seqloom.recipe.sections.video import VideoEncoder
 from seqloom.recipe.sections.vision import ConvolutionalEncoder, EfficientNetLite0Encoder, GridEncoder
@@ -49,6 +49,7 @@ AnyEncoder = (
     | TransformerEncoder
     | SentenceEncoder
     | AskedEncoder
+    | RelatedEncoder
     | ComparingEncoder
     | DenseEncoder
     | ConvolutionalEncoder
@@ -60,7 +61,7 @@ AnyEncoder = (
 Encoder = Annotated[AnyEncoder | SameEncoder, Field(discriminator="kind")]
 Encoders = Annotated[dict[str, Encoder], AfterValidator(Named)]
 """An encoder for each source, by the source's name."""
-SymbolEncoder = TextEncoder | TransformerEncoder | SentenceEncoder | AskedEncoder | ComparingEncoder
+SymbolEncoder = TextEncoder | TransformerEncoder | SentenceEncoder | AskedEncoder | RelatedEncoder | ComparingEncoder
 """The encoders that read symbols."""
 
 

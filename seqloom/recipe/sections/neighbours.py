@@ -4,14 +4,14 @@ from collections.abc import Mapping
 
 from seqloom.recipe.sections.base import Section
 from seqloom.recipe.sections.recurrent import ComparingEncoder, SameEncoder, TextEncoder
-from seqloom.recipe.sections.sentences import AskedEncoder
+from seqloom.recipe.sections.sentences import AskedEncoder, RelatedEncoder
 from seqloom.recipe.sections.transformer import TransformerEncoder
 
 
 def neighbour_of(encoder: Section | None) -> tuple[str, str] | None:
     """The key and the name of the source that an encoder needs beside its own; None if it needs none."""
     match encoder:
-        case SameEncoder(source=name) | ComparingEncoder(source=name) | AskedEncoder(source=name):
+        case SameEncoder(source=name) | ComparingEncoder(source=name) | AskedEncoder(source=name) | RelatedEncoder(source=name):
             return "source", name
         case TextEncoder(after=str(name)):
             return "after", name
@@ -46,7 +46,7 @@ def _check_pair(name: str, encoder: Section, other: str, first: Section) -> None
     if neighbour_of(first) is not None:
         raise ValueError(f"encoders.{name}: {other} is itself read beside another source. Name a source that stands alone")
     match encoder:
-        case ComparingEncoder() if not isinstance(first, TextEncoder | TransformerEncoder):
+        case ComparingEncoder() | RelatedEncoder() if not isinstance(first, TextEncoder | TransformerEncoder):
             raise ValueError(f"encoders.{name}: it compares words, and {other} is not read by words. Use `kind: text` there")
         case TextEncoder():
             _check_reading_on(name, encoder, other, first)

@@ -13,7 +13,7 @@ from seqloom.recipe.sections.model import AnyEncoder, DenseEncoder, Model
 from seqloom.recipe.sections.neighbours import neighbour_of
 from seqloom.recipe.sections.recurrent import ComparingEncoder, TextEncoder
 from seqloom.recipe.sections.search import Beam, Search
-from seqloom.recipe.sections.sentences import AskedEncoder, SentenceEncoder, SentencesEncoder
+from seqloom.recipe.sections.sentences import AskedEncoder, RelatedEncoder, SentenceEncoder, SentencesEncoder
 from seqloom.recipe.sections.sources import FeaturesSource, VideoSource
 from seqloom.recipe.sections.training import Training
 from seqloom.recipe.sections.transformer import TransformerDecoder, TransformerEncoder
@@ -26,6 +26,7 @@ _READS: dict[type[AnyEncoder], str] = {
     TransformerEncoder: "text",
     SentenceEncoder: "text",
     AskedEncoder: "text",
+    RelatedEncoder: "text",
     ComparingEncoder: "text",
     DenseEncoder: "vector",
     ConvolutionalEncoder: "image",

@@ -2,8 +2,9 @@
 
 from typing import Literal
 
-from seqloom.recipe.sections.base import Fraction, Positive, Section, SourceName, sized
+from seqloom.recipe.sections.base import Fraction, Layers, Positive, Section, SourceName, sized
 from seqloom.recipe.sections.recurrent import Directed
+from seqloom.recipe.sections.transformer import Transformer
 
 
 class SentenceEncoder(Section):
@@ -56,5 +57,34 @@ class AskedEncoder(Directed):
         return self._words(f"encoder that reads sentences with {self.source} in mind", self._direction)
 
 
-SentencesEncoder = SentenceEncoder | AskedEncoder
+class RelatedEncoder(Transformer):
+    """Reads a text sentence by sentence together with a question: all of them look at each other, round after round.
+
+    How they do depends on which words they have in common, and at which places; so facts can be chained that share a word.
+    Each sentence is one position. Both sources need one vocabulary: `vocabularies: {together: true}`.
+    """
+
+    kind: Literal["related"] = "related"
+    source: SourceName
+    """The question: another source, which is text. What becomes of it is the summary."""
+    size: Positive = 64
+    layers: Layers = 4
+    """How many rounds there are, all with the same weights."""
+    places: Positive = 16
+    """How many places of words in a sentence are told apart; all behind them count as the last."""
+    ages: Positive = 128
+    """How many sentences back are told apart; all before them count as equally old."""
+
+    @property
+    def memory_size(self) -> int:
+        """The width of each sentence."""
+        return self.size
+
+    @property
+    def words(self) -> str:
+        """The encoder in a summary of the recipe."""
+        return self._words(f"encoder of sentences and {self.source} together")
+
+
+SentencesEncoder = SentenceEncoder | AskedEncoder | RelatedEncoder
 """The encoders that make one position of each sentence."""

@@ -44,6 +44,7 @@ from .encoder import (
     side_by_side,
 )
 from .frames import Convolution, encode_frames_at_once, encode_pyramid, look
+from .related import RelatedEncoder, encode_related
 from .transformers import (
     FeedForward,
     Norm,
@@ -89,6 +90,7 @@ __all__ = [
     "MultiHead",
     "Norm",
     "Projected",
+    "RelatedEncoder",
     "Rnn",
     "Score",
     "SentenceEncoder",
@@ -107,6 +109,7 @@ __all__ = [
     "encode_at_once",
     "encode_frames_at_once",
     "encode_pyramid",
+    "encode_related",
     "encode_sentences",
     "logistic",
     "look",

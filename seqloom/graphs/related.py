@@ -1,0 +1,116 @@
+"""Sentences that are read together with a question, by the words that they have in common."""
+
+import math
+
+import numpy as np
+
+from seqloom.graphs.attention import head_scores, join_heads, masked_softmax, split_heads
+from seqloom.graphs.graph import Graph, Parameters, Value
+from seqloom.graphs.sentences import known, sentences_of
+from seqloom.graphs.transformers import feed_forward, normed
+from seqloom.recipe import sections
+from seqloom.symbols import END
+
+_NOTHING = -1
+"""Stands where a sentence has no further word."""
+
+
+def read_related(
+    graph: Graph,
+    section: sections.RelatedEncoder,
+    weights: Parameters,
+    symbols: Value,
+    lengths: Value,
+    question: tuple[Value, Value],
+) -> tuple[Value, Value, Value]:
+    """The sentences [B, N, D], their mask [B, N], and what becomes of the question [B, D].
+
+    question: its symbols and their mask, [B, S'].
+    """
+    said, counts = sentences_of(graph, symbols, lengths, _NOTHING)
+    words = _with_question(graph, said, question)
+    places = graph.positions(graph.size(words, 1))
+    mask = graph.op("LessOrEqual", places, counts)
+    states = _vectors(graph, weights, words, places, counts)
+    attention = weights.below("attention")
+    relations = _relations(graph, section, attention, words)
+    for vector in weights["rounds"]:
+        states = graph.add(states, graph.constant(vector, np.float32))
+        states = graph.add(states, _attended(graph, section, attention, states, graph.unsqueeze(mask, 1, 2), relations))
+        states = graph.add(states, feed_forward(graph, weights.below("feed_forward"), states))
+    states = normed(graph, weights, states)
+    summary = graph.op("Gather", states, graph.constant(0, np.int64), axis=1)
+    return _without_question(graph, states), _without_question(graph, mask), summary
+
+
+def _with_question(graph: Graph, said: Value, question: tuple[Value, Value]) -> Value:
+    """The question and sentences [B, 1 + N, W], one below the other, as wide as the wider of them."""
+    symbols, mask = question
+    there = graph.op("And", mask, graph.op("Not", graph.op("Equal", symbols, graph.constant(END, np.int64))))
+    asked = graph.unsqueeze(graph.where(there, symbols, graph.constant(_NOTHING, np.int64)), 1)
+    width = graph.op("Max", graph.size(asked, 2), graph.size(said, 2))
+    wide = []
+    for one in (asked, said):
+        shape = graph.concat(graph.op("Shape", one, start=0, end=2), graph.sub(width, graph.size(one, 2)))
+        wide.append(graph.concat(one, graph.op("Expand", graph.whole(_NOTHING), shape)))
+    return graph.concat(*wide, axis=1)
+
+
+def _without_question(graph: Graph, value: Value) -> Value:
+    behind = graph.positions(graph.sub(graph.size(value, 1), graph.whole(1)), graph.whole(1))
+    return graph.op("Gather", value, behind, axis=1)
+
+
+def _clamped(graph: Graph, words: Value, most: int) -> Value:
+    """Places [W] from 0 on; all that are not told apart count as the last."""
+    return graph.op("Min", graph.positions(graph.size(words, 2)), graph.constant(most - 1, np.int64))
+
+
+def _vectors(graph: Graph, weights: Parameters, words: Value, places: Value, counts: Value) -> Value:
+    """The question and the sentences [B, 1 + N, D] from their words [B, 1 + N, W]."""
+    table, times, masks = weights["embedding.weight"], weights["ages.weight"], weights["places"]
+    none = graph.constant(0, np.int64)
+    vectors = graph.rows_of(table, graph.op("Max", known(graph, words, len(table)), none))
+    placed = graph.mul(vectors, graph.rows_of(masks, _clamped(graph, words, len(masks))))
+    there = graph.op("Less", graph.constant(_NOTHING, np.int64), words)
+    summed = graph.op(
+        "ReduceSum", graph.where(graph.unsqueeze(there, -1), placed, graph.number(0.0)), graph.whole(2), keepdims=0
+    )
+    ages = graph.sub(graph.add(counts, graph.whole(1)), places)
+    ages = graph.op("Clip", ages, none, graph.constant(len(times) - 1, np.int64))
+    ages = graph.where(graph.op("Greater", places, none), ages, none)
+    return graph.mul(graph.add(summed, graph.rows_of(times, ages)), graph.number(math.sqrt(table.shape[1])))
+
+
+def _relations(graph: Graph, section: sections.RelatedEncoder, weights: Parameters, words: Value) -> tuple[Value, Value]:
+    """What is added to scores [B, H, N, N] and to values [B, H, N, N, D / H]."""
+    there = graph.op("Less", graph.constant(_NOTHING, np.int64), words)
+    equal = graph.op("Equal", graph.unsqueeze(words, 2, 4), graph.unsqueeze(words, 1, 3))
+    same = graph.to_float(graph.op("And", equal, graph.unsqueeze(there, 2, 4)))  # [B, N, N, W, W]
+    number = graph.op("ReduceSum", same, graph.whole(2, 4), keepdims=1)
+    shares = graph.reshape(graph.op("Div", same, graph.op("Max", number, graph.number(1.0))), 0, 0, 0, -1)
+    place = _clamped(graph, words, section.places)
+    rows = graph.mul(graph.unsqueeze(place, 1), graph.constant(section.places, np.int64))
+    pairs = graph.reshape(graph.add(rows, graph.unsqueeze(place, 0)), -1)
+    found = graph.op("MatMul", shares, graph.rows_of(np.ascontiguousarray(weights["common.weight"].T), pairs))
+    scores, values = graph.split(found, [section.heads, section.size])
+    values = graph.transpose(graph.reshape(values, 0, 0, 0, section.heads, section.size // section.heads), 0, 3, 1, 2, 4)
+    return graph.transpose(scores, 0, 3, 1, 2), values
+
+
+def _attended(
+    graph: Graph,
+    section: sections.RelatedEncoder,
+    weights: Parameters,
+    states: Value,
+    seen: Value,
+    relations: tuple[Value, Value],
+) -> Value:
+    """What states [B, N, D] read in one another. seen: [B, 1, 1, N]."""
+    own = normed(graph, weights, states)
+    query, keys, values = (weights.linear(graph, f"to_{part}", own) for part in ("query", "key", "value"))
+    scores = graph.add(head_scores(graph, query, keys, section.heads, section.size), relations[0])
+    looked = masked_softmax(graph, scores, seen)
+    related = graph.squeeze(graph.op("MatMul", graph.unsqueeze(looked, 3), relations[1]), 3)
+    heads = graph.add(graph.op("MatMul", looked, split_heads(graph, values, section.heads)), related)
+    return weights.linear(graph, "to_context", join_heads(graph, heads, section.size))

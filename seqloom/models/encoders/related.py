@@ -1,0 +1,161 @@
+"""The encoder of sentences that are read together with a question, by the words that they have in common."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from seqloom.models.attention import MultiHeadAttention
+from seqloom.models.attention.contract import KeyValues, masked_softmax
+from seqloom.models.dropout import SequenceDropout
+from seqloom.models.embeddings import build_embedding
+from seqloom.models.encoders.contract import Encoder
+from seqloom.models.encoders.directions import real_positions
+from seqloom.models.encoders.sentences import sentences_of
+from seqloom.models.initialisation import start_small
+from seqloom.models.memory import Memory
+from seqloom.models.operations import Multiplications, matrix_entries
+from seqloom.models.transformer_layers import FeedForward
+from seqloom.recipe import sections
+from seqloom.results.layouts import Sentences
+from seqloom.symbols import END, UNKNOWN
+
+NOTHING = -1
+"""Stands where a sentence has no further word."""
+
+
+_SHARPNESS = 5.0
+"""How much larger what common words add to scores is at the start than what they add to values."""
+
+
+@dataclass(frozen=True)
+class Relations:
+    """What pairs of sentences have in common: added to scores [B, H, N, N] and to values [B, H, N, N, D / H]."""
+
+    scores: Tensor
+    values: Tensor
+
+
+class RelatedEncoder(Encoder):
+    """Reads the sentences of a text and a question, all at once, by the words that they have in common.
+
+    A sentence is `sqrt(D) (sum_k p_k * e(w_k) + t_a)`: p_k, learnt, knows the place k of a word, and t_a that a sentences came
+    after it; a of the question is 0. In every round all of them look at each other (`RelatedAttention`) and are thought over
+    (`FeedForward`), each round with the same weights and a vector of its own (Dehghani et al. 2019). The sentences are the
+    positions, and the question as it has become is the summary.
+    """
+
+    layout = Sentences()
+
+    def __init__(self, section: sections.RelatedEncoder, vocabulary_size: int) -> None:
+        super().__init__()
+        self.neighbour = section.source
+        self.memory_size = self.summary_size = section.memory_size
+        self.embedding = build_embedding(vocabulary_size, section.size)
+        self.ages = build_embedding(section.ages, section.size)
+        self.places = nn.Parameter(torch.empty(section.places, section.size))
+        nn.init.normal_(self.places, mean=1.0, std=0.3)  # nearly a sum of words, in which places can be told apart
+        self.rounds = nn.Parameter(torch.empty(section.layers, section.size))
+        start_small(self.rounds)
+        self.attention = RelatedAttention(section)
+        self.feed_forward = FeedForward(section)
+        self.norm = nn.LayerNorm(section.size)
+        self.dropout = SequenceDropout(section.dropout, locked=False)
+
+    def read_beside(self, memories: Mapping[str, Memory], values: Tensor, lengths: Tensor) -> Memory:
+        """Read it together with the question."""
+        memory: Memory = self(values, lengths, memories[self.neighbour])
+        return memory
+
+    def forward(self, symbols: Tensor, lengths: Tensor, neighbour: Memory | None = None) -> Memory:
+        """Symbols [B, S], lengths [B], and the question as its encoder wrote it -> Memory with a position for each sentence."""
+        if neighbour is None or neighbour.symbols is None:
+            raise TypeError("a text is read together with another source, which has words")
+        said, counts = sentences_of(symbols, lengths, NOTHING)
+        words = _below(_words_of(neighbour.symbols, neighbour.mask), said)  # [B, 1 + N, W]
+        mask = real_positions(words.shape[1], counts + 1)
+        states, relations = self._vectors(words, counts), self.attention.relations(words)
+        for vector in self.rounds:
+            states = states + vector
+            states = states + self.dropout(self.attention(states, mask, relations))
+            states = states + self.dropout(self.feed_forward(states))
+        states = self.norm(states)
+        summary = states[:, 0]
+        return Memory(states[:, 1:], mask[:, 1:], summary, ((summary,),))
+
+    def _vectors(self, words: Tensor, counts: Tensor) -> Tensor:
+        """The question and the sentences [B, 1 + N, D], from their words [B, 1 + N, W] and how many sentences there are [B]."""
+        batch, number, width = words.shape
+        known = torch.where(words < self.embedding.num_embeddings, words, UNKNOWN).clamp(min=0)
+        vectors = self.dropout(self.embedding(known).flatten(1, 2)).view(batch, number, width, -1)
+        places = self.places[_clamped(width, len(self.places), words)]
+        summed = (vectors * places).masked_fill((words == NOTHING)[..., None], 0.0).sum(dim=2)
+        ages = counts[:, None] + 1 - torch.arange(number, device=words.device)
+        ages[:, 0] = 0
+        return (summed + self.ages(ages.clamp(0, self.ages.num_embeddings - 1))) * math.sqrt(self.memory_size)
+
+    @property
+    def multiplications(self) -> Multiplications:
+        """Attention and what follows it at every position, and what positions read in each other, round by round."""
+        number, pair = len(self.rounds), matrix_entries(self.attention.common)
+        every = matrix_entries(self.attention, self.feed_forward) - pair
+        return Multiplications(source=number * every, source_pair=3 * number * self.memory_size)
+
+
+class RelatedAttention(MultiHeadAttention):
+    """Attention between sentences that depends on their common words (A9, with relations as in Shaw et al. 2018).
+
+    `r_ij = sum r_kl / n(w)` over all k and l for which the k-th word w of sentence i is the l-th of j; w stands n(w) times in
+    the text and the question, so that words that are everywhere relate nothing. The first H entries of r_ij are added to the
+    scores of the heads, the D others to the values that i reads in j.
+    """
+
+    def __init__(self, section: sections.RelatedEncoder) -> None:
+        super().__init__(section.size, section.size, heads=section.heads, size=section.size)
+        self.norm = nn.LayerNorm(section.size)
+        self.places = section.places
+        self.common = nn.Linear(section.places**2, section.heads + section.size, bias=False)
+        # Sharp from the start: heads that look at nearly everything learn no chain of facts, and those that look at one kind of
+        # common word or another find theirs among them.
+        nn.init.normal_(self.common.weight)
+        with torch.no_grad():
+            self.common.weight[: section.heads] *= _SHARPNESS
+
+    def relations(self, words: Tensor) -> Relations:
+        """What the sentences of words [B, N, W] have in common."""
+        batch, number, width = words.shape
+        same = (words[:, :, None, :, None] == words[:, None, :, None]) & (words != NOTHING)[:, :, None, :, None]
+        shares = same.to(self.common.weight)  # [B, N, N, W, W]
+        shares = shares / shares.sum(dim=(2, 4), keepdim=True).clamp(min=1.0)
+        place = _clamped(width, self.places, words)
+        pairs = (place[:, None] * self.places + place).flatten()
+        found = shares.flatten(3) @ self.common.weight[:, pairs].T
+        scores, values = found.split([self.heads, self.context_size], dim=-1)
+        values = values.view(batch, number, number, self.heads, -1)
+        return Relations(scores.permute(0, 3, 1, 2), values.permute(0, 3, 1, 2, 4))
+
+    def forward(self, states: Tensor, mask: Tensor, relations: Relations) -> Tensor:  # type: ignore[override]
+        """What states [B, N, D] read that see all positions of the mask [B, N]."""
+        normed = self.norm(states)
+        keys = KeyValues(*self.remember(normed), mask)
+        weights = masked_softmax(self.scores(normed, keys) + relations.scores, mask[:, None, None])
+        related = (weights[:, :, :, None] @ relations.values).squeeze(3)
+        return self._join(weights @ self._split(keys.values) + related)
+
+
+def _words_of(symbols: Tensor, mask: Tensor) -> Tensor:
+    """The words [B, 1, W] of a text that is one sentence; a mark at its end is none."""
+    return torch.where(mask & (symbols != END), symbols, NOTHING)[:, None]
+
+
+def _below(question: Tensor, said: Tensor) -> Tensor:
+    """The question [B, 1, W'] and sentences [B, N, W], one below the other."""
+    width = max(question.shape[-1], said.shape[-1])
+    return torch.cat([nn.functional.pad(one, (0, width - one.shape[-1]), value=NOTHING) for one in (question, said)], dim=1)
+
+
+def _clamped(width: int, most: int, like: Tensor) -> Tensor:
+    """Places from 0 on; all that are not told apart count as the last."""
+    return torch.arange(width, device=like.device).clamp(max=most - 1)
