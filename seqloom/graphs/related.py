@@ -83,7 +83,7 @@ def _vectors(graph: Graph, weights: Parameters, words: Value, places: Value, cou
 
 
 def _relations(graph: Graph, section: sections.RelatedEncoder, weights: Parameters, words: Value) -> tuple[Value, Value]:
-    """What is added to scores [B, H, N, N] and to values [B, H, N, N, D / H]."""
+    """What is added to scores [B, H, N, N] and to values of every head [B, N, N, D / H]."""
     there = graph.op("Less", graph.constant(_NOTHING, np.int64), words)
     equal = graph.op("Equal", graph.unsqueeze(words, 2, 4), graph.unsqueeze(words, 1, 3))
     same = graph.to_float(graph.op("And", equal, graph.unsqueeze(there, 2, 4)))  # [B, N, N, W, W]
@@ -93,8 +93,7 @@ def _relations(graph: Graph, section: sections.RelatedEncoder, weights: Paramete
     rows = graph.mul(graph.unsqueeze(place, 1), graph.constant(section.places, np.int64))
     pairs = graph.reshape(graph.add(rows, graph.unsqueeze(place, 0)), -1)
     found = graph.op("MatMul", shares, graph.rows_of(np.ascontiguousarray(weights["common.weight"].T), pairs))
-    scores, values = graph.split(found, [section.heads, section.size])
-    values = graph.transpose(graph.reshape(values, 0, 0, 0, section.heads, section.size // section.heads), 0, 3, 1, 2, 4)
+    scores, values = graph.split(found, [section.heads, section.size // section.heads])
     return graph.transpose(scores, 0, 3, 1, 2), values
 
 
@@ -111,6 +110,7 @@ def _attended(
     query, keys, values = (weights.linear(graph, f"to_{part}", own) for part in ("query", "key", "value"))
     scores = graph.add(head_scores(graph, query, keys, section.heads, section.size), relations[0])
     looked = masked_softmax(graph, scores, seen)
-    related = graph.squeeze(graph.op("MatMul", graph.unsqueeze(looked, 3), relations[1]), 3)
-    heads = graph.add(graph.op("MatMul", looked, split_heads(graph, values, section.heads)), related)
+    related = graph.op("MatMul", graph.transpose(looked, 0, 2, 1, 3), relations[1])  # [B, N, H, D / H]
+    heads = graph.op("MatMul", looked, split_heads(graph, values, section.heads))
+    heads = graph.add(heads, graph.transpose(related, 0, 2, 1, 3))
     return weights.linear(graph, "to_context", join_heads(graph, heads, section.size))

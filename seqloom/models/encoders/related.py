@@ -32,7 +32,7 @@ _SHARPNESS = 5.0
 
 @dataclass(frozen=True)
 class Relations:
-    """What pairs of sentences have in common: added to scores [B, H, N, N] and to values [B, H, N, N, D / H]."""
+    """What pairs of sentences have in common: added to scores [B, H, N, N], and to values of every head [B, N, N, D / H]."""
 
     scores: Tensor
     values: Tensor
@@ -94,13 +94,14 @@ class RelatedEncoder(Encoder):
         summed = (vectors * places).masked_fill((words == NOTHING)[..., None], 0.0).sum(dim=2)
         ages = counts[:, None] + 1 - torch.arange(number, device=words.device)
         ages[:, 0] = 0
-        return (summed + self.ages(ages.clamp(0, self.ages.num_embeddings - 1))) * math.sqrt(self.memory_size)
+        when: Tensor = self.ages(ages.clamp(0, self.ages.num_embeddings - 1))
+        return (summed + when) * math.sqrt(self.memory_size)
 
     @property
     def multiplications(self) -> Multiplications:
         """Attention and what follows it at every position, and what positions read in each other, round by round."""
-        number, pair = len(self.rounds), matrix_entries(self.attention.common)
-        every = matrix_entries(self.attention, self.feed_forward) - pair
+        number = len(self.rounds)
+        every = matrix_entries(self.attention, self.feed_forward) - matrix_entries(self.attention.common)
         return Multiplications(source=number * every, source_pair=3 * number * self.memory_size)
 
 
@@ -108,15 +109,15 @@ class RelatedAttention(MultiHeadAttention):
     """Attention between sentences that depends on their common words (A9, with relations as in Shaw et al. 2018).
 
     `r_ij = sum r_kl / n(w)` over all k and l for which the k-th word w of sentence i is the l-th of j; w stands n(w) times in
-    the text and the question, so that words that are everywhere relate nothing. The first H entries of r_ij are added to the
-    scores of the heads, the D others to the values that i reads in j.
+    the text and the question, so that words that are everywhere relate little. The first H entries of r_ij are added to the
+    scores of the heads, the D / H others to the values that each head reads in j for i.
     """
 
     def __init__(self, section: sections.RelatedEncoder) -> None:
         super().__init__(section.size, section.size, heads=section.heads, size=section.size)
         self.norm = nn.LayerNorm(section.size)
         self.places = section.places
-        self.common = nn.Linear(section.places**2, section.heads + section.size, bias=False)
+        self.common = nn.Linear(section.places**2, section.heads + section.size // section.heads, bias=False)
         # Sharp from the start: heads that look at nearly everything learn no chain of facts, and those that look at one kind of
         # common word or another find theirs among them.
         nn.init.normal_(self.common.weight)
@@ -125,24 +126,21 @@ class RelatedAttention(MultiHeadAttention):
 
     def relations(self, words: Tensor) -> Relations:
         """What the sentences of words [B, N, W] have in common."""
-        batch, number, width = words.shape
         same = (words[:, :, None, :, None] == words[:, None, :, None]) & (words != NOTHING)[:, :, None, :, None]
         shares = same.to(self.common.weight)  # [B, N, N, W, W]
         shares = shares / shares.sum(dim=(2, 4), keepdim=True).clamp(min=1.0)
-        place = _clamped(width, self.places, words)
+        place = _clamped(words.shape[2], self.places, words)
         pairs = (place[:, None] * self.places + place).flatten()
         found = shares.flatten(3) @ self.common.weight[:, pairs].T
-        scores, values = found.split([self.heads, self.context_size], dim=-1)
-        values = values.view(batch, number, number, self.heads, -1)
-        return Relations(scores.permute(0, 3, 1, 2), values.permute(0, 3, 1, 2, 4))
+        return Relations(found[..., : self.heads].permute(0, 3, 1, 2), found[..., self.heads :])
 
     def forward(self, states: Tensor, mask: Tensor, relations: Relations) -> Tensor:  # type: ignore[override]
         """What states [B, N, D] read that see all positions of the mask [B, N]."""
         normed = self.norm(states)
         keys = KeyValues(*self.remember(normed), mask)
         weights = masked_softmax(self.scores(normed, keys) + relations.scores, mask[:, None, None])
-        related = (weights[:, :, :, None] @ relations.values).squeeze(3)
-        return self._join(weights @ self._split(keys.values) + related)
+        related = weights.transpose(1, 2) @ relations.values  # [B, N, H, D / H]
+        return self._join(weights @ self._split(keys.values) + related.transpose(1, 2))
 
 
 def _words_of(symbols: Tensor, mask: Tensor) -> Tensor:

@@ -52,29 +52,28 @@ def vector_of(encoder: RelatedEncoder, words: Sequence[int], age: int) -> Vector
     return found
 
 
-def relation(R: Matrix, texts: Sequence[Sequence[int]], i: int, j: int) -> Vector:
+def relation(matrix: Matrix, texts: Sequence[Sequence[int]], i: int, j: int) -> Vector:
     """The sum of r_kl / n(w) over all k and l at which i and j have the same word w, which stands n(w) times in all."""
-    places = int(np.sqrt(len(R)))
-    r = np.zeros(R.shape[1])
+    places = int(np.sqrt(len(matrix)))
+    r = np.zeros(matrix.shape[1])
     for k, one in enumerate(texts[i]):
         for m, other in enumerate(texts[j]):
             if one == other:
                 count = sum(list(words).count(one) for words in texts)
-                r = r + R[min(k, places - 1) * places + min(m, places - 1)] / count
+                r = r + matrix[min(k, places - 1) * places + min(m, places - 1)] / count
     return r
 
 
-def looked(R: Matrix, attention: MultiHead, x: Sequence[Vector], texts: Sequence[Sequence[int]], i: int) -> Vector:
-    """A9, in which r_ij adds its first H entries to the scores of heads, and the others to values."""
-    r = [relation(R, texts, i, j) for j in range(len(x))]
+def looked(matrix: Matrix, attention: MultiHead, x: Sequence[Vector], texts: Sequence[Sequence[int]], i: int) -> Vector:
+    """A9, in which r_ij adds its first H entries to the scores of heads, and the others to the values of each."""
+    r = [relation(matrix, texts, i, j) for j in range(len(x))]
     number, contexts = len(attention.heads), []
     for h, head in enumerate(attention.heads):
         q = head.W_q @ x[i] + head.b_q
         scores = [q @ (head.W_k @ x_j + head.b_k) / np.sqrt(len(q)) + r_j[h] for x_j, r_j in zip(x, r, strict=True)]
-        own = slice(number + h * len(q), number + (h + 1) * len(q))
         c = np.zeros(len(q))
         for a_j, x_j, r_j in zip(softmax([float(one) for one in scores]), x, r, strict=True):
-            c = c + a_j * (head.W_v @ x_j + head.b_v + r_j[own])
+            c = c + a_j * (head.W_v @ x_j + head.b_v + r_j[number:])
         contexts.append(c)
     found: Vector = attention.W_c @ np.concatenate(contexts) + attention.b_c
     return found
