@@ -79,12 +79,14 @@ class RecurrentDecoder(Decoder):
             found[f"values.{name}"] = Leaf(["B", positions, sections.context_size(kind, size)])
             found[f"mask.{name}"] = Leaf(["B", positions], "bool")
         if self.attention.copy:
-            found |= {f"symbols.{name}": Leaf(["B", f"S.{name}"], "int64") for name in self._texts}
+            found |= {f"symbols.{name}": Leaf(["B", f"S.{name}"], "int64") for name in self._copied}
         return found
 
     @property
-    def _texts(self) -> list[str]:
-        """Sources that are symbols."""
+    def _copied(self) -> list[str]:
+        """The source whose symbols are copied."""
+        if self.attention is not None and isinstance(self.attention.copy, str):
+            return [self.attention.copy]
         encoders = dict(zip(self.sizes.states, self.section.all_encoders, strict=True))
         if self.section.encoders is not None:
             encoders = {name: self.section.encoder_of(name) for name in self.sizes.states}
@@ -115,7 +117,7 @@ class RecurrentDecoder(Decoder):
         keys, values = attending.prepared(graph, bridge.attention, weights, memory.states, self.decoder.size)
         found = {f"keys.{name}": keys, f"values.{name}": values, f"mask.{name}": memory.mask}
         found |= {f"carry.{name}": leaf for leaf in attending.first_carry(graph, bridge.attention, memory.mask)}
-        if bridge.copy and memory.symbols is not None:
+        if name in self._copied and bridge.copy and memory.symbols is not None:
             found[f"symbols.{name}"] = memory.symbols
         return found
 

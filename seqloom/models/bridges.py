@@ -178,8 +178,14 @@ class AttentionBridge(InitialBridge):
     def link(self, memories: Memories) -> Link:
         """KeyValues of every source."""
         keys = {name: self.attention(name).prepare(memory) for name, memory in memories.items()}
-        readable = memories.items() if self.copies else ()
-        return Link(keys=keys, symbols={name: memory.symbols for name, memory in readable if memory.symbols is not None})
+        return Link(keys=keys, symbols=self._copied(memories))
+
+    def _copied(self, memories: Memories) -> dict[str, Tensor]:
+        """The symbols of the source that is copied from, if any is; without a name it is the only one that has symbols."""
+        if not self.copies:
+            return {}
+        named = {name: memory.symbols for name, memory in memories.items() if self.copies is True or name == self.copies}
+        return {name: symbols for name, symbols in named.items() if symbols is not None}
 
     def carry(self, link: Link) -> Mapping[str, Carry]:
         """The carry of every attention."""

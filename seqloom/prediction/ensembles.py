@@ -26,20 +26,20 @@ def require_agreement(folders: Sequence[str | Path], models: Sequence[OpenedMode
                 )
 
 
-def agree_on_copying(models: Sequence[OpenedModel], language_model: OpenedModel | None) -> bool:
-    """Whether the models copy symbols that no vocabulary has."""
-    copying = {one.recipe.copies for one in models}
-    if len(copying) > 1:
+def agree_on_copying(models: Sequence[OpenedModel], language_model: OpenedModel | None) -> str | None:
+    """The source from which the models copy symbols that no vocabulary has; None if they do not."""
+    copied, *others = {one.recipe.copied for one in models}
+    if others:
         raise UsageError(
-            "some of these models copy symbols of the source (`copy: true`) and some do not, so they cannot vote on symbols. "
-            "Use models that agree on it"
+            "some of these models copy symbols of a source (`copy`) and some do not, or of another one, so they cannot vote on "
+            "symbols. Use models that agree on it"
         )
-    if language_model is not None and True in copying:
+    if language_model is not None and copied is not None:
         raise UsageError(
             "a model that copies (`copy: true`) writes symbols that a language model does not know, so none can be fused in. "
             "Leave the language model out"
         )
-    return True in copying
+    return copied
 
 
 def _require_source(folder: str | Path, model: OpenedModel) -> None:

@@ -68,7 +68,7 @@ class Reader:
         frontends: "Mapping[str, StoredFrontend]",
         layouts: Mapping[str, Layout],
         *,
-        tell_apart: bool,
+        tell_apart: str | None,
         limit: Limit | None = None,
     ) -> None:
         self.limit = limit or Limit(data.longest_input)
@@ -88,7 +88,7 @@ class Reader:
                     layouts[name],
                     longest=self.limit.symbols,
                     features=name in self._texts[:1],
-                    tell_apart=tell_apart,
+                    tell_apart=name == tell_apart,
                 )
             )
             for name, source in (self.sources if layouts else {}).items()  # a language model reads none of them
@@ -188,7 +188,7 @@ class Reader:
     def encode_targets(self, texts: Sequence[str], sources: Sequence[ReadExample]) -> list[IntArray]:
         """Targets as symbols; what a model can copy has the ids that it has in its source."""
         vocabulary = self._vocabularies[TARGET]
-        if not self._tell_apart:
+        if self._tell_apart is None:
             return vocabulary.encode_targets(texts)
         return [vocabulary.encode_copying(text, source.copies) for text, source in zip(texts, sources, strict=True)]
 

@@ -78,7 +78,7 @@ class Predictor:
         self.recipe: Recipe = models[0].recipe
         self.corpus = models[0].corpus or Corpus(self.recipe.data, self.recipe.seed)
         self._bridges = [model.recipe.model.bridge for model in models]
-        self._copies = agree_on_copying(models, language_model)
+        copied = agree_on_copying(models, language_model)
         # A symbol that no target of the training had is never right.
         self._never = () if any(model.knows_unknown for model in models) else (UNKNOWN,)
         self.reader = Reader(
@@ -86,7 +86,7 @@ class Predictor:
             self.vocabularies,
             models[0].frontends,
             models[0].stepper.layouts,
-            tell_apart=self._copies,
+            tell_apart=copied,
             limit=None if maximum_input is None else Limit(maximum_input),
         )
         self.fusion_weight = None if language_model is None else weight

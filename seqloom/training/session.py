@@ -176,7 +176,7 @@ def prepare_data(
         grow=grow,
         frontends=frontends,
         variants=frontend_variants(recipe),
-        tell_apart=recipe.copies,
+        tell_apart=recipe.copied,
     )
     _require_examples(prepared)
     _require_symbols(recipe, prepared)
@@ -351,7 +351,7 @@ def build_validator(recipe: Recipe, prepared: Prepared, frontends: Mapping[str, 
         return TextValidator(recipe, prepared)
     examples: Iterable[Example] = prepared.validation_examples()
     # What is too long to be read would end the training at its first validation.
-    reader = Reader(recipe.data, prepared.vocabularies, {}, {}, tell_apart=recipe.copies)
+    reader = Reader(recipe.data, prepared.vocabularies, {}, {}, tell_apart=recipe.copied)
     examples = filter(reader.fits, examples)
     if recipe.data.groups_references:
         examples = grouped(examples)

@@ -252,6 +252,9 @@ def decoders_that_copy() -> Iterator[Architecture]:
         yield Architecture(f"copying-{cell}-{name}", build_section({**BRIDGES[name], "copy": True}, cell=CELLS[cell]))
     heads = attention_bridge("multi_head", {"query": "previous", "into": ("input",), "feed": False, "copy": True})
     yield Architecture("copying-multi_head", build_section(heads))
+    for cell in ("gru", "lstm"):
+        named = build_several(("text", "text"), {**BAHDANAU, "copy": "text_1"}, cell=cell)
+        yield replace(named, name=f"{named.name}-{cell}-copying")
 
 
 def contexts_behind_a_gate() -> Iterator[Architecture]:

@@ -46,8 +46,8 @@ CONTRADICTIONS = {
         "Use `cell: gru` in the decoder, or `start: {dense: 1}`."
     ),
     "{encoder: {kind: efficientnet_lite0}, bridge: {copy: true}}": (
-        "model: `copy: true` copies symbols of the source, and the encoder efficientnet_lite0 reads none. "
-        "Use the encoder text or transformer, or remove `copy`."
+        "model: `copy: true` copies symbols of the source, and the encoder efficientnet_lite0 has no positions "
+        "for them. Use the encoder text or transformer, or remove `copy`."
     ),
     "{encoder: {kind: cnn}, decoder: {tied: all, embedding: 256}}": (
         "model: `tied: all` shares the source's embedding, and a cnn encoder has none. Write `tied: output`."
@@ -204,7 +204,7 @@ VECTOR = "data: {train: a.tsv, sources: {source: {kind: vector, size: 3}}}\n"
         ),
         ("data: {train: a, sources: {source: {kind: vector}}}\n", "data.sources.source.size: this key is missing"),
         (VECTOR.replace("}}}", "}}, columns: {features: [3]}}"), "`columns.features` stands in front of a text"),
-        (VECTOR.replace("}}}", "}}, vocabularies: {shared: true}}"), "of one text source, and none of the sources is text"),
+        (VECTOR.replace("}}}", "}}, vocabularies: {shared: true}}"), "of the source, and none of the sources is text"),
         (VECTOR.replace("}}}", "}}, text: lines}"), "here there is text alone. Remove `sources`"),
         (
             f"{VECTOR}model: {{encoder: {{kind: dense, dropout: 0.1}}}}\n",
@@ -256,6 +256,7 @@ STORY = "data: {train: a.tsv, sources: {story: {}, question: {}}}\nmodel: {encod
         ("{kind: asked, source: story}", "needs another source than story; these are: question. Name one of them"),
         ("{kind: asked, source: question}", "data.sources.story: an encoder of sentences must know where they end"),
         ("{kind: comparing, source: question}", "model.encoders.story: it reads story as question is read, and both have"),
+        ("{kind: related, source: question}", "model.encoders.story: it reads story as question is read, and both have"),
     ],
 )
 def test_what_is_read_beside_another_source_needs_that_one(reader: str, part: str) -> None:
@@ -269,7 +270,7 @@ def test_what_is_read_beside_another_source_needs_that_one(reader: str, part: st
         ("{target: {}}", "called 'target'. A name begins with a small letter"),
         ("{a b: {}}", "called 'a b'. A name begins with a small letter"),
         ("{source: {column: 2}}", "data: the column of the one source called `source` stands in `columns.source`"),
-        ("{a: {}, b: {}}, vocabularies: {shared: true}", "of one text source, and there are 2: a, b"),
+        ("{a: {}, b: {}}, vocabularies: {shared: true}", "and a and b have one each. Write `together: true` beside it"),
         ("{a: {kind: image}}, columns: {features: [3]}", "none of the sources is text"),
         ("{a: {kind: image, size: [4]}}", "data.sources.a.size: expected a whole number of at least 1"),
         ("{a: {kind: image, fit: croop}}", "data.sources.a.fit: expected one of crop, pad, stretch; got 'croop'. Did you mean"),

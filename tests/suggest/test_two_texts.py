@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from seqloom.recipe.sections import AskedEncoder, AttentionBridge, ComparingEncoder
+from seqloom.recipe.sections import AttentionBridge, ComparingEncoder, RelatedEncoder
 from seqloom.suggest.defaults import recipe_for
 from seqloom.suggest.recognition import recognise
 
@@ -30,6 +30,6 @@ def test_numbered_lines_with_questions_are_stories(tmp_path: Path) -> None:
     found = recognise(str(table))
     assert (list(found.sources), found.format) == (["story", "question"], "stories")
     recipe = recipe_for(str(table), found)
-    assert isinstance(recipe.model.encoder_of("story"), AskedEncoder)
+    assert isinstance(recipe.model.encoder_of("story"), RelatedEncoder)
     assert isinstance(recipe.model.bridge, AttentionBridge)
     assert recipe.model.bridge.looks == 3

@@ -7,9 +7,12 @@ import pytest
 
 from seqloom.data.preparing.corpus import Corpus
 from seqloom.data.preparing.prepared import prepare
+from seqloom.prediction.inputs import Reader
 from seqloom.prediction.predictor import Predictor
 from seqloom.recipe import recipe_from
 from seqloom.recipe.sections import Data
+from seqloom.results.layouts import Tokens
+from seqloom.symbols import UNKNOWN
 from seqloom.training.session import train
 
 
@@ -59,10 +62,66 @@ def test_prepared_data_tells_apart_what_prediction_tells_apart(
         "columns": {"features": [3]},
         "vocabularies": {"source": {"kind": kind, "minimum_count": 4, "begin_end": True}, "shared": True},
     }
-    prepared = prepare(Corpus(Data.model_validate(body), 1), tell_apart=True)
+    prepared = prepare(Corpus(Data.model_validate(body), 1), tell_apart="source")
     vocabulary, batch = prepared.vocabularies["source"], prepared.splits["train"].batch(np.arange(3))
     for row, (source, target) in enumerate(pairs):
         told = vocabulary.told_apart(vocabulary.encode_source(source, ["tag"]), source)
         read, written = batch.sources["source"], batch.target
         assert read.values[row, : read.lengths[row]].tolist() == told.ids.tolist()
         assert written.values[row, : written.lengths[row]].tolist() == vocabulary.encode_copying(target, told.copies).tolist()
+
+
+def test_of_two_texts_the_named_one_is_told_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SEQLOOM_CACHE", str(tmp_path / "cache"))
+    (tmp_path / "pairs.tsv").write_text("who x\tab xy ab\txy who\n" + "who ab\tab ab\tab\n" * 3)
+    body = {
+        "train": str(tmp_path / "pairs.tsv"),
+        "split": {"validation": 0.0, "test": 0.0},
+        "sources": {"question": {"kind": "text"}, "text": {"kind": "text"}},
+        "vocabularies": {"source": {"kind": "symbols", "minimum_count": 3}, "shared": True, "together": True},
+    }
+    data = Data.model_validate(body)
+    prepared = prepare(Corpus(data, 1), tell_apart="text")
+    vocabulary, batch = prepared.vocabularies["text"], prepared.splits["train"].batch(np.arange(1))
+    copied, unknown = vocabulary.size + 1, UNKNOWN
+    who, ab = vocabulary.encode_source("who ab", []).ids.tolist()
+    assert batch.sources["question"].values[0].tolist() == [who, unknown]
+    assert batch.sources["text"].values[0].tolist() == [ab, copied, ab]
+    assert batch.target.values[0].tolist() == [copied, who]
+    read = Reader(data, prepared.vocabularies, {}, dict.fromkeys(data.sources, Tokens()), tell_apart="text")
+    example = read.read(read.example_of({"question": "who x", "text": "ab xy ab"}, 0))
+    assert example.copies == {copied: "xy"}
+
+
+def test_a_model_that_compares_two_texts_copies_from_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SEQLOOM_CACHE", str(tmp_path / "cache"))
+    random, lines = np.random.default_rng(1), []
+    for _ in range(200):
+        words, wanted = [new_word(random), new_word(random)], int(random.integers(2))
+        lines.append(f"{'ab'[wanted]}\ta {words[0]} b {words[1]}\t{words[wanted]}")
+    (tmp_path / "pairs.tsv").write_text("\n".join(lines) + "\n")
+    recipe = {
+        "data": {
+            "train": str(tmp_path / "pairs.tsv"),
+            "split": {"validation": 0.1, "test": 0.1},
+            "sources": {"question": {"kind": "text"}, "text": {"kind": "text"}},
+            "vocabularies": {"source": {"kind": "symbols", "minimum_count": 50}, "shared": True, "together": True},
+        },
+        "model": {
+            "encoders": {
+                "question": {"kind": "text", "cell": "gru", "size": 8, "embedding": 8},
+                "text": {"kind": "comparing", "source": "question", "cell": "gru", "size": 8},
+            },
+            "decoder": {"kind": "recurrent", "cell": "gru", "size": 16, "embedding": 8},
+            "bridge": {
+                "kind": "attention",
+                "start": {"dense": 1},
+                "copy": "text",
+                "attention": {"kind": "additive", "size": 8},
+            },
+        },
+        "training": {"epochs": 8, "batch_tokens": 80, "learning_rate": 0.02, "precision": "fp32", "threads": 1},
+    }
+    train(recipe_from(recipe), tmp_path / "run")
+    asked = [{"question": one, "text": "a zoe b max"} for one in "ab"]
+    assert [one.text for one in Predictor.load(tmp_path / "run").predict(asked)] == ["zoe", "max"]

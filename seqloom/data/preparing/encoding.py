@@ -11,7 +11,7 @@ from seqloom.data.preparing.splits import SplitWriter
 from seqloom.data.preparing.splitting import SplitName
 from seqloom.data.preparing.spool import AnyEncoder, Progress, SideEncoder, Spool, SpooledChunk
 from seqloom.data.vocabulary import Sequences, Vocabulary
-from seqloom.recipe.sections import TARGET
+from seqloom.recipe.sections import TARGET, Data
 from seqloom.symbols import END, UNKNOWN
 
 
@@ -22,7 +22,7 @@ def write_splits(
     folder: Path,
     progress: Progress,
     *,
-    tell_apart: bool,
+    tell_apart: str | None,
 ) -> dict[SplitName, dict[str, object]]:
     """Encode all splits, each into a folder of its own."""
     encoders = spool.encoders(vocabularies)
@@ -43,9 +43,8 @@ def write_splits(
                     sides[name] = sides[name].cut(first)
             if running:
                 sides[TARGET] = _with_ends(sides[TARGET])
-            if tell_apart:
-                first = corpus.data.first_of(sources[0])
-                sides |= _told_apart(chunk, sides, encoders, vocabularies[sources[0]], sources[0], first)
+            if tell_apart is not None:
+                sides |= _told_apart(chunk, sides, encoders, vocabularies[tell_apart], tell_apart, corpus.data)
             writers[chunk.split].write(chunk, sides)
             progress(f"encoding the {chunk.split} data", writers[chunk.split].done)
         return {split: writer.finish() for split, writer in writers.items()}
@@ -63,24 +62,23 @@ def _told_apart(
     encoders: Mapping[str, AnyEncoder],
     vocabulary: Vocabulary,
     source: str,
-    first: int | None,
+    data: Data,
 ) -> dict[str, Sequences]:
-    """The source and the target of a chunk, unknown symbols with the ids that prediction gives them, too.
-
-    first: so many symbols of the source are read.
-    """
+    """The source and the target of a chunk, unknown symbols with the ids that prediction gives them, too."""
     written, read = sides[TARGET], sides[source]
     read_ends, written_ends = np.cumsum(read.lengths), np.cumsum(written.lengths)
     chosen = np.unique(np.searchsorted(read_ends, np.flatnonzero(read.ids == UNKNOWN), side="right")).tolist()
     read_ids, written_ids = read.ids.copy(), written.ids.copy()
-    features, texts = _known_features(chunk, vocabulary), []
+    none: list[list[str]] = [[]] * len(chunk.weights)
+    features = _known_features(chunk, vocabulary) if source == data.text_sources[0] else none
+    texts = []
     for name in (source, TARGET):
         encoder = encoders[name]
         if not isinstance(encoder, SideEncoder):
             raise TypeError(encoder)  # only text is copied
         texts.append(encoder.texts(chunk.sides[name], chosen))
     for one, text, target in zip(chosen, *texts, strict=True):
-        told = vocabulary.told_apart(vocabulary.encode_source(text, features[one]).cut(first), text)
+        told = vocabulary.told_apart(vocabulary.encode_source(text, features[one]).cut(data.first_of(source)), text)
         read_ids[read_ends[one] - read.lengths[one] : read_ends[one]] = told.ids
         copied = vocabulary.encode_copying(target, told.copies)
         written_ids[written_ends[one] - written.lengths[one] : written_ends[one]] = copied

@@ -72,17 +72,17 @@ def prepare(
     grow: bool = False,
     frontends: Mapping[str, Frontend] | None = None,
     variants: Mapping[str, Sequence[Frontend]] | None = None,
-    tell_apart: bool = False,
+    tell_apart: str | None = None,
 ) -> Prepared:
     """Open the prepared form of a corpus, making it first if its files or the way they are read have changed.
 
     vocabularies: those of a run that goes on. Building them anew would not do: no two trainings of unigram pieces agree.
     grow: they are those of another run, and take in what this corpus has and they lack.
     frontends: what makes arrays of the sources that are files, by the source's name. variants: what makes arrays of them to
-    learn from, where that is something else: one of several each time. tell_apart: unknown symbols of a source
+    learn from, where that is something else: one of several each time. tell_apart: the source whose unknown symbols
     have ids of their own, and so have they in its target: for models that copy.
     """
-    base, stamp = cache_folder() / "prepared", corpus.stamp()[:32] + ("-copying" if tell_apart else "")
+    base, stamp = cache_folder() / "prepared", corpus.stamp()[:32] + _copying(corpus, tell_apart)
     folder = base / f"{stamp}-{_VERSION}"
     try:
         if vocabularies is not None:
@@ -97,6 +97,13 @@ def prepare(
             f"{folder}: could not write the prepared data ({problem.strerror}). "
             "Free some space, or name another folder in SEQLOOM_CACHE"
         ) from problem
+
+
+def _copying(corpus: Corpus, tell_apart: str | None) -> str:
+    """What the name of a folder says of a source whose unknown symbols are told apart: nothing more if it is the first text."""
+    if tell_apart is None:
+        return ""
+    return "-copying" if tell_apart == corpus.data.text_sources[0] else f"-copying-{tell_apart}"
 
 
 def _is_there(folder: Path, corpus: Corpus) -> bool:
@@ -144,7 +151,13 @@ def _key(vocabularies: Mapping[str, Vocabulary]) -> str:
 
 
 def _make(
-    corpus: Corpus, folder: Path, given: Mapping[str, Vocabulary] | None, progress: Progress, *, grow: bool, tell_apart: bool
+    corpus: Corpus,
+    folder: Path,
+    given: Mapping[str, Vocabulary] | None,
+    progress: Progress,
+    *,
+    grow: bool,
+    tell_apart: str | None,
 ) -> None:
     """Write into a folder beside the final one and rename it, so that a kill leaves nothing half-made under the final name."""
     folder.parent.mkdir(parents=True, exist_ok=True)

@@ -112,7 +112,13 @@ class SplitWriter:
     """Writes one split into a folder, chunk by chunk. Examples with a side that is too long are left out and counted."""
 
     def __init__(
-        self, folder: Path, vocabularies: Mapping[str, Vocabulary], rows: Mapping[str, Rows], data: Data, *, tell_apart: bool
+        self,
+        folder: Path,
+        vocabularies: Mapping[str, Vocabulary],
+        rows: Mapping[str, Rows],
+        data: Data,
+        *,
+        tell_apart: str | None,
     ) -> None:
         folder.mkdir()
         self._folder = folder

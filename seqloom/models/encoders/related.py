@@ -8,7 +8,6 @@ import torch
 from torch import Tensor, nn
 
 from seqloom.models.attention import MultiHeadAttention
-from seqloom.models.attention.contract import KeyValues, masked_softmax
 from seqloom.models.dropout import SequenceDropout
 from seqloom.models.embeddings import build_embedding
 from seqloom.models.encoders.contract import Encoder
@@ -76,10 +75,10 @@ class RelatedEncoder(Encoder):
         said, counts = sentences_of(symbols, lengths, NOTHING)
         words = _below(_words_of(neighbour.symbols, neighbour.mask), said)  # [B, 1 + N, W]
         mask = real_positions(words.shape[1], counts + 1)
-        states, relations = self._vectors(words, counts), self.attention.relations(words)
+        states, relations = self._vectors(words, counts), self.attention.relations(words, mask)
         for vector in self.rounds:
             states = states + vector
-            states = states + self.dropout(self.attention(states, mask, relations))
+            states = states + self.dropout(self.attention(states, relations))
             states = states + self.dropout(self.feed_forward(states))
         states = self.norm(states)
         summary = states[:, 0]
@@ -87,15 +86,15 @@ class RelatedEncoder(Encoder):
 
     def _vectors(self, words: Tensor, counts: Tensor) -> Tensor:
         """The question and the sentences [B, 1 + N, D], from their words [B, 1 + N, W] and how many sentences there are [B]."""
-        batch, number, width = words.shape
+        number, width = words.shape[1:]
         known = torch.where(words < self.embedding.num_embeddings, words, UNKNOWN).clamp(min=0)
-        vectors = self.dropout(self.embedding(known).flatten(1, 2)).view(batch, number, width, -1)
-        places = self.places[_clamped(width, len(self.places), words)]
-        summed = (vectors * places).masked_fill((words == NOTHING)[..., None], 0.0).sum(dim=2)
+        there = (words != NOTHING)[..., None].to(self.places)
+        summed = (self.embedding(known) * self.places[_clamped(width, len(self.places), words)] * there).sum(dim=2)
         ages = counts[:, None] + 1 - torch.arange(number, device=words.device)
         ages[:, 0] = 0
         when: Tensor = self.ages(ages.clamp(0, self.ages.num_embeddings - 1))
-        return (summed + when) * math.sqrt(self.memory_size)
+        vectors: Tensor = self.dropout((summed + when) * math.sqrt(self.memory_size))
+        return vectors
 
     @property
     def multiplications(self) -> Multiplications:
@@ -124,23 +123,26 @@ class RelatedAttention(MultiHeadAttention):
         with torch.no_grad():
             self.common.weight[: section.heads] *= _SHARPNESS
 
-    def relations(self, words: Tensor) -> Relations:
-        """What the sentences of words [B, N, W] have in common."""
+    def relations(self, words: Tensor, mask: Tensor) -> Relations:
+        """What the sentences of words [B, N, W] have in common; those that the mask [B, N] lacks are not looked at."""
         same = (words[:, :, None, :, None] == words[:, None, :, None]) & (words != NOTHING)[:, :, None, :, None]
         shares = same.to(self.common.weight)  # [B, N, N, W, W]
         shares = shares / shares.sum(dim=(2, 4), keepdim=True).clamp(min=1.0)
         place = _clamped(words.shape[2], self.places, words)
         pairs = (place[:, None] * self.places + place).flatten()
         found = shares.flatten(3) @ self.common.weight[:, pairs].T
-        return Relations(found[..., : self.heads].permute(0, 3, 1, 2), found[..., self.heads :])
+        lowest = torch.finfo(found.dtype).min
+        scores = found[..., : self.heads].permute(0, 3, 1, 2).masked_fill(~mask[:, None, None], lowest)
+        return Relations(scores, found[..., self.heads :])
 
-    def forward(self, states: Tensor, mask: Tensor, relations: Relations) -> Tensor:  # type: ignore[override]
-        """What states [B, N, D] read that see all positions of the mask [B, N]."""
+    def forward(self, states: Tensor, relations: Relations) -> Tensor:  # type: ignore[override]
+        """What states [B, N, D] read in one another."""
         normed = self.norm(states)
-        keys = KeyValues(*self.remember(normed), mask)
-        weights = masked_softmax(self.scores(normed, keys) + relations.scores, mask[:, None, None])
+        queries, keys, values = (self._split(layer(normed)) for layer in (self.to_query, self.to_key, self.to_value))
+        scores = queries @ keys.transpose(2, 3) / math.sqrt(queries.shape[-1])
+        weights = torch.softmax(scores + relations.scores, dim=-1)
         related = weights.transpose(1, 2) @ relations.values  # [B, N, H, D / H]
-        return self._join(weights @ self._split(keys.values) + related.transpose(1, 2))
+        return self._join(weights @ values + related.transpose(1, 2))
 
 
 def _words_of(symbols: Tensor, mask: Tensor) -> Tensor:

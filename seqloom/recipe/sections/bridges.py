@@ -67,8 +67,9 @@ with warnings.catch_warnings():
     class Pointing(Section):
         """What a bridge that points at source positions can do beside."""
 
-        copy: bool = False  # type: ignore[assignment]
-        """Whether the symbols that it points at can be written as they are, so that new names and numbers can (See 2017)."""
+        copy: bool | SourceName = False  # type: ignore[assignment]
+        """Whether the symbols that it points at can be written as they are, so that new names and numbers can (See 2017); of
+        several texts, the name of that one whose symbols are."""
 
 
 _USES = {
@@ -103,7 +104,7 @@ class AttentionBridge(Pointing):
         """How the decoder sees the source, or `several` of them, in a summary of the recipe."""
         uses = " and ".join(_USES[use] for use in self.into)
         feed = " and fed to the next step" if self.feed else ""
-        copied = "; symbols of the source can be copied" if self.copy else ""
+        copied = f"; symbols of {'the source' if self.copy is True else self.copy} can be copied" if self.copy else ""
         gated = ", behind a gate" if self.gate else ""
         looks = f", {self.looks} looks one after the other" if self.looks > 1 else ""
         return f"{self.attention.words}{looks}{gated}, queried by the {self.query} state, {uses}{feed}{copied}"
@@ -146,7 +147,7 @@ class AttentionBridge(Pointing):
         if self.looks == 1:
             return self
         odd = {
-            "copy: true": self.copy,
+            "copy": self.copy,
             "coverage_loss": self.coverage_loss,
             "doubly_stochastic": self.doubly_stochastic,
             "into: [state]": "state" in self.into,

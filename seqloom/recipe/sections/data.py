@@ -204,11 +204,15 @@ class Data(Section):
         texts = self.text_sources
         if self.text is not None and not (is_lone(self.sources) and texts):
             raise ValueError("`sources` says what the sources of pairs are; here there is text alone. Remove `sources`")
-        if self.vocabularies.shared and len(texts) != 1:
-            named = f"there are {len(texts)}: {', '.join(texts)}" if texts else "none of the sources is text"
+        if self.vocabularies.shared and not texts:
             raise ValueError(
-                "`vocabularies: {shared: true}` lets the target share the vocabulary of one text source, "
-                f"and {named}. Remove it"
+                "`vocabularies: {shared: true}` lets the target share the vocabulary of the source, and none of the sources is "
+                "text. Remove it"
+            )
+        if self.vocabularies.shared and not all(self.share_a_vocabulary(texts[0], one) for one in texts[1:]):
+            raise ValueError(
+                "`vocabularies: {shared: true}` lets the target share the vocabulary of the source, and "
+                f"{' and '.join(texts)} have one each. Write `together: true` beside it, so that they have one, or remove it"
             )
         for key in ("features", "preceding"):
             if getattr(self.columns, key) and not texts:

@@ -8,10 +8,11 @@ from pydantic import AfterValidator, Field, model_validator
 from seqloom.recipe.sections.attention import Attention, Dot, MultiHead, score_of
 from seqloom.recipe.sections.base import Fraction, Layers, Named, Positive, Section, sized
 from seqloom.recipe.sections.bridges import AttentionBridge, Bridge, CrossAttentionBridge, NoBridge, Start
+from seqloom.recipe.sections.columns import SOURCE
 from seqloom.recipe.sections.frames import FrameTransformerEncoder, PyramidEncoder
 from seqloom.recipe.sections.neighbours import check_neighbours
 from seqloom.recipe.sections.recurrent import ComparingEncoder, RecurrentDecoder, SameEncoder, TextEncoder
-from seqloom.recipe.sections.sentences import AskedEncoder, RelatedEncoder, SentenceEncoder
+from seqloom.recipe.sections.sentences import AskedEncoder, RelatedEncoder, SentenceEncoder, SentencesEncoder
 from seqloom.recipe.sections.transformer import TransformerDecoder, TransformerEncoder
 from seqloom.recipe.sections.video import VideoEncoder
 from seqloom.recipe.sections.vision import ConvolutionalEncoder, EfficientNetLite0Encoder, GridEncoder
@@ -145,8 +146,14 @@ class Model(Section):
         if isinstance(self.bridge, AttentionBridge) and isinstance(self.decoder, RecurrentDecoder):
             _check_dot(encoders, self.decoder, self.bridge.attention)
             _check_state(encoders, self.decoder, self.bridge)
-            _check_copy(encoders, self.decoder, self.bridge)
+            _check_copy(self._copyable(), self.decoder, self.bridge)
         return self
+
+    def _copyable(self) -> dict[str, AnyEncoder]:
+        """The encoders by the names of their sources."""
+        if self.encoders is None:
+            return {SOURCE: self.all_encoders[0]}
+        return {name: self.encoder_of(name) for name in self.encoders}
 
     def _starting(self, start: Start) -> tuple[AnyEncoder, ...]:
         """The encoders of the sources that give the first state."""
@@ -270,17 +277,23 @@ def _check_state(encoders: Sequence[AnyEncoder], decoder: RecurrentDecoder, brid
         )
 
 
-def _check_copy(encoders: Sequence[AnyEncoder], decoder: RecurrentDecoder, bridge: AttentionBridge) -> None:
+def _check_copy(encoders: Mapping[str, AnyEncoder], decoder: RecurrentDecoder, bridge: AttentionBridge) -> None:
     if not bridge.copy:
         return
-    texts = [encoder for encoder in encoders if isinstance(encoder, SymbolEncoder)]
+    texts = [name for name, one in encoders.items() if isinstance(one, SymbolEncoder) and not isinstance(one, SentencesEncoder)]
     if not texts:
         raise ValueError(
-            f"`copy: true` copies symbols of the source, and the encoder {encoders[0].kind} reads none. "
-            "Use the encoder text or transformer, or remove `copy`"
+            f"`copy: true` copies symbols of the source, and the encoder {next(iter(encoders.values())).kind} has no positions "
+            "for them. Use the encoder text or transformer, or remove `copy`"
         )
-    if len(texts) > 1:
-        raise ValueError("`copy: true` copies symbols of one source, and several encoders read symbols. Remove `copy`")
+    if bridge.copy is True and len(texts) > 1:
+        raise ValueError(
+            f"`copy: true` copies symbols of one source, and {' and '.join(texts)} have symbols. Name it: `copy: {texts[0]}`"
+        )
+    if bridge.copy is not True and bridge.copy not in texts:
+        raise ValueError(
+            f"`copy: {bridge.copy}` names no source whose symbols can be copied; found {', '.join(texts)}. Name one of them"
+        )
     if not decoder.reads_symbols:
         raise ValueError(
             f"`copy: true` goes with a decoder that reads what it wrote, copies too; with `inputs: {{kind: "

@@ -65,7 +65,14 @@ class Recipe(Section):
     @property
     def copies(self) -> bool:
         """Whether symbols of the source can be written as they are, also those that no vocabulary has."""
-        return isinstance(self.model.bridge, AttentionBridge) and self.model.bridge.copy
+        return self.copied is not None
+
+    @property
+    def copied(self) -> str | None:
+        """The source whose symbols can be written as they are; None if they cannot."""
+        if not isinstance(self.model.bridge, AttentionBridge) or not self.model.bridge.copy:
+            return None
+        return self.data.text_sources[0] if self.model.bridge.copy is True else self.model.bridge.copy
 
     @property
     def encoders(self) -> dict[str, AnyEncoder]:
