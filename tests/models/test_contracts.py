@@ -264,9 +264,10 @@ def test_the_equations_of_the_lectures_give_the_same_log_probabilities(architect
 
 
 def symbols_at(architecture: Architecture, name: str, sentence: int) -> list[int | None]:
-    """The symbols at a source's positions, None where it has no symbols."""
-    source = batch_for(architecture).sources[name]
-    if source.values.ndim == 2 and dict(architecture.sources)[name] == "text":
+    """The symbols at a source's positions, None where it has no symbols, or another source is named to be copied from."""
+    source, bridge = batch_for(architecture).sources[name], architecture.section.bridge
+    named = bridge.copy if isinstance(bridge, AttentionBridge) and isinstance(bridge.copy, str) else name
+    if source.values.ndim == 2 and dict(architecture.sources)[name] == "text" and name == named:
         return [int(x) for x in source.values[sentence][: source.lengths[sentence]]]
     return [None] * int(real_positions(architecture, name)[sentence].sum())
 

@@ -141,7 +141,7 @@ UNKNOWN_KEYS = {
     "learning_rate: 1": f"learning_rate: unknown key. It belongs elsewhere: write `training.learning_rate`. {TOP_KEYS}",
     "epoch: 1": f"epoch: unknown key. Did you mean `training.epochs`? {TOP_KEYS}",
     "heads: 1": (
-        "heads: unknown key. It belongs elsewhere: write `model.encoder.heads` (kind transformer, frame_transformer), "
+        "heads: unknown key. It belongs elsewhere: write `model.encoder.heads` (kind transformer, related, frame_transformer), "
         "`model.decoder.heads` "
         "(kind transformer), `model.encoder.time.heads` (kind frame_transformer) or `model.bridge.attention.heads` "
         f"(kind multi_head). {TOP_KEYS}"
@@ -161,8 +161,8 @@ UNKNOWN_KEYS = {
     "model: {bridge: {heads: 2}}": (
         "model.bridge.heads: unknown key for kind attention. "
         "It belongs elsewhere: write `model.bridge.attention.heads` (kind multi_head), `model.encoder.heads` (kind "
-        "transformer, frame_transformer), `model.decoder.heads` (kind transformer) or `model.encoder.time.heads` (kind "
-        "frame_transformer). "
+        "transformer, related, frame_transformer), `model.decoder.heads` (kind transformer) or `model.encoder.time.heads` "
+        "(kind frame_transformer). "
         "Known keys here: kind, copy, start, query, into, feed, gate, attention, looks, coverage_loss, doubly_stochastic."
     ),
     "model: {bridge: {attention: {kind: dot, size: 3}}}": (
