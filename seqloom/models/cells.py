@@ -217,13 +217,13 @@ def cell_kind(section: sections.Cells) -> type[Cell]:
             assert_never(section.cell)
 
 
-def build_cell(section: sections.Cells, part_sizes: Sequence[int], *, reads_embedding: bool = False) -> Cell:
-    """The cell that a recipe names, for inputs of the given parts. reads_embedding: whether the first part is one."""
+def build_cell(section: sections.Cells, part_sizes: Sequence[int], *, embedding_length: float | None = None) -> Cell:
+    """The cell that a recipe names, for inputs of the given parts. embedding_length: of the first, if it is a symbol's."""
     activation: Activation = torch.tanh if section.activation == "tanh" else torch.sigmoid
     weight_dropout = section.weight_dropout if isinstance(section, sections.Recurrence) else 0.0
     cell = cell_kind(section)(part_sizes, section.size, activation=activation, weight_dropout=weight_dropout)
-    if reads_embedding:
-        start_reading_embedding(cell.first_input.weight)
+    if embedding_length is not None:
+        start_reading_embedding(cell.first_input.weight, length=embedding_length)
     return cell
 
 

@@ -8,10 +8,10 @@ from torch import Tensor, nn
 from seqloom.models.initialisation import start_embedding
 
 
-def build_embedding(vocabulary_size: int, size: int) -> nn.Embedding:
-    """An embedding whose rows start with length 1."""
+def build_embedding(vocabulary_size: int, size: int, *, length: float = 1.0) -> nn.Embedding:
+    """An embedding. length: that of its rows at the start."""
     embedding = nn.Embedding(vocabulary_size, size)
-    start_embedding(embedding.weight)
+    start_embedding(embedding.weight, length=length)
     return embedding
 
 

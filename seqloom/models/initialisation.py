@@ -9,8 +9,8 @@ thousand updates later. `benchmarks/first_updates.py` measures it; docs/decision
   computed in one product, but each is a layer by itself, and so is every symbol's row of the output layer.
 - Inputs that come in parts, [e; c] say, have a matrix each, drawn by the width of its own part: a wide part does not drown
   a narrow one.
-- A row of an embedding has length 1, since it may be a row of the output layer, too (tied weights). A cell that reads
-  embeddings makes up for their small entries, by half: see `start_reading_embedding`.
+- A row of an embedding has length 1, or `TIED_LENGTH` where it is a row of a recurrent decoder's output layer as well (tied
+  weights). A cell that reads embeddings makes up for their small entries, by half: see `start_reading_embedding`.
 - From state to state, blocks are orthogonal: over many steps they neither shrink nor blow up what is remembered.
 - An LSTM's forget gate starts open, so that gradients reach far from the first update on. All other biases are zero.
 """
@@ -34,17 +34,18 @@ def start_recurrent(weight: Tensor) -> None:
             nn.init.orthogonal_(block)
 
 
-def start_embedding(weight: Tensor) -> None:
-    """Draw an embedding [symbols, size]: rows of length 1, in expectation."""
-    nn.init.normal_(weight, std=1.0 / math.sqrt(max(1, weight.shape[1])))
+def start_embedding(weight: Tensor, *, length: float = 1.0) -> None:
+    """Draw an embedding [symbols, size]. length: that of its rows, in expectation."""
+    nn.init.normal_(weight, std=length / math.sqrt(max(1, weight.shape[1])))
 
 
-def start_reading_embedding(weight: Tensor) -> None:
-    """Draw the matrix [gates * size, embedding] of a cell that reads symbols: they add entries around a half to its gates.
+def start_reading_embedding(weight: Tensor, *, length: float) -> None:
+    """Draw the matrix [gates * size, embedding] of a cell that reads symbols, rows of the given length.
 
+    Whatever that is, they add entries around a half to the cell's gates.
     Louder, they drown the source: a decoder that hears its own symbols well learns to attend later, as random strings show.
     """
-    start_matrix(weight, input_scale=2.0 / math.sqrt(max(1, weight.shape[1])))
+    start_matrix(weight, input_scale=2.0 * length / math.sqrt(max(1, weight.shape[1])))
 
 
 def start_small(vector: Tensor) -> None:
@@ -58,5 +59,7 @@ STATE_SCALE = 0.5
 The output layer makes up for it, which has thousands of symbols to tell apart. Layers inside of the model do not: drawn twice
 as large as well, they learned no faster on words, and more slowly on letters.
 """
+TIED_LENGTH = 1.0 / STATE_SCALE
+"""How long the rows of an embedding are that is also a recurrent decoder's output layer: as loud as one of its own."""
 FORGET_BIAS = 1.0
 """What an LSTM's forget gate starts with: `logistic(1)` of the memory stays, where a bias of 0 would halve it at every step."""

@@ -11,8 +11,9 @@ from torch import Tensor, nn
 from seqloom.data.arrays import Padded
 from seqloom.data.preparing.batches import Batch
 from seqloom.models.cells import LstmCell
+from seqloom.models.decoders.recurrent import RecurrentDecoder
 from seqloom.models.encoder_decoder import EncoderDecoder
-from seqloom.models.initialisation import FORGET_BIAS
+from seqloom.models.initialisation import FORGET_BIAS, TIED_LENGTH
 from seqloom.recipe import sections
 
 from .architectures import ARCHITECTURES, Architecture
@@ -74,11 +75,30 @@ def test_every_matrix_keeps_the_scale_of_what_it_is_given(architecture: Architec
 
 
 @pytest.mark.parametrize("architecture", EVERY_FEW)
-def test_rows_of_embeddings_have_length_one(architecture: Architecture) -> None:
-    for module in fresh(architecture).modules():
+def test_rows_of_embeddings_have_length_one_unless_they_are_the_output_layer_too(architecture: Architecture) -> None:
+    model = fresh(architecture)
+    section = architecture.section.decoder
+    tied = isinstance(section, sections.RecurrentDecoder) and section.tied == "output"
+    for name, module in model.named_modules():
         if isinstance(module, nn.Embedding):
+            wanted = TIED_LENGTH if tied and name == "decoder.embedding" else 1.0
             chance = 2 / math.sqrt(module.weight.numel())  # few rows are longer or shorter by chance
-            assert scale(module.weight) * math.sqrt(module.embedding_dim) == pytest.approx(1.0, abs=max(0.05, chance))
+            found = scale(module.weight) * math.sqrt(module.embedding_dim)
+            assert found == pytest.approx(wanted, abs=wanted * max(0.05, chance)), name
+
+
+def test_tied_symbols_are_read_as_loudly_as_others() -> None:
+    def gates(tied: str) -> float:
+        architecture = ARCHITECTURES["lstm-bahdanau-1_layer"]
+        body = architecture.section.model_dump()
+        body["decoder"] |= {"tied": tied, "embedding": body["decoder"]["size"]}
+        section = sections.Model.model_validate(widened(body))
+        torch.manual_seed(1)
+        decoder = EncoderDecoder(section, {"source": SYMBOLS, "target": SYMBOLS}).decoder
+        assert isinstance(decoder, RecurrentDecoder)
+        return scale(decoder.embedding.weight @ decoder.get_parameter("cells.0.inputs.0.weight").T)
+
+    assert gates("output") == pytest.approx(gates("none"), rel=0.1)
 
 
 @pytest.mark.parametrize("architecture", [one for one in EVERY_FEW if one.values[0].reads])  # type: ignore[union-attr]

@@ -23,7 +23,7 @@ from seqloom.models.decoders.copying import Copying
 from seqloom.models.decoders.inputs import build_step_inputs, stands_for_symbol
 from seqloom.models.dropout import InputDropout, SequenceDropout
 from seqloom.models.embeddings import build_embedding
-from seqloom.models.initialisation import STATE_SCALE
+from seqloom.models.initialisation import STATE_SCALE, TIED_LENGTH
 from seqloom.models.memory import CellState
 from seqloom.models.mixed_precision import Linear
 from seqloom.models.operations import Multiplications, matrix_entries
@@ -67,7 +67,8 @@ class RecurrentDecoder(Decoder):
         self.inputs, self.step_inputs = section.inputs, build_step_inputs(section.inputs)
         tied = section.tied != "none"
         shared = source_embedding if section.tied == "all" else None
-        self.embedding = shared or build_embedding(vocabulary_size, section.embedding)
+        length = TIED_LENGTH if section.tied == "output" else 1.0  # what the source is read by, too, stays as it is
+        self.embedding = shared or build_embedding(vocabulary_size, section.embedding, length=length)
         self.input_dropout = InputDropout(section)
         self.dropout = SequenceDropout(section.dropout, locked=section.locked)
         self.output_dropout = SequenceDropout(section.output_rate, locked=section.locked)
@@ -76,7 +77,10 @@ class RecurrentDecoder(Decoder):
         parts += [section.size] if self.uses.feed else []
         parts += [self.bridge.context_size] if self.uses.concatenated else []
         widths: list[Sequence[int]] = [parts, *[[section.size]] * (section.layers - 1)]
-        self.cells = nn.ModuleList(build_cell(section, width, reads_embedding=index == 0) for index, width in enumerate(widths))
+        lengths = [length, *[None] * (section.layers - 1)]
+        self.cells = nn.ModuleList(
+            build_cell(section, width, embedding_length=one) for width, one in zip(widths, lengths, strict=True)
+        )
         self.combine: Linear | CombineProducts | None = None
         if self.uses.combined:
             self.combine = Linear(section.size + self.bridge.context_size, section.size, bias=False)

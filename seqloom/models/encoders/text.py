@@ -108,7 +108,8 @@ def mean(states: Tensor, mask: Tensor) -> Tensor:
 def _cells(section: Directed, widths: Sequence[int], *, reads_embedding: bool) -> nn.ModuleList:
     """A cell for each width of inputs, the first of which may be embeddings."""
     return nn.ModuleList(
-        build_cell(section, [width], reads_embedding=reads_embedding and index == 0) for index, width in enumerate(widths)
+        build_cell(section, [width], embedding_length=1.0 if reads_embedding and index == 0 else None)
+        for index, width in enumerate(widths)
     )
 
 
