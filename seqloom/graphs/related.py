@@ -3,10 +3,11 @@
 import math
 
 import numpy as np
+from onnx import TensorProto
 
 from seqloom.graphs.attention import head_scores, join_heads, masked_softmax, split_heads
-from seqloom.graphs.graph import Graph, Parameters, Value
-from seqloom.graphs.sentences import known, sentences_of
+from seqloom.graphs.graph import Array, Graph, Parameters, Value
+from seqloom.graphs.sentences import Parting, first_words, known, parted, summed
 from seqloom.graphs.transformers import feed_forward, normed
 from seqloom.recipe import sections
 from seqloom.symbols import END
@@ -27,11 +28,14 @@ def read_related(
 
     question: its symbols and their mask, [B, S'].
     """
-    said, counts = sentences_of(graph, symbols, lengths, _NOTHING)
-    words = _with_question(graph, said, question)
-    places = graph.positions(graph.size(words, 1))
-    mask = graph.op("LessOrEqual", places, counts)
-    states = _vectors(graph, weights, words, places, counts)
+    parting = parted(graph, symbols, lengths)
+    asked = graph.op("And", question[1], graph.op("Not", graph.op("Equal", question[0], graph.constant(END, np.int64))))
+    words = _compared(graph, section, (question[0], asked), first_words(graph, symbols, parting, section.places, _NOTHING))
+    number = graph.positions(graph.size(words, 1))
+    mask = graph.op("LessOrEqual", number, parting.counts)
+    states = _vectors(graph, weights, (question[0], asked), symbols, parting)
+    states = graph.add(states, _when(graph, weights["ages.weight"], number, parting.counts))
+    states = graph.mul(states, graph.number(math.sqrt(section.size)))
     attention = weights.below("attention")
     relations = _relations(graph, section, attention, words)
     for vector in weights["rounds"]:
@@ -43,11 +47,11 @@ def read_related(
     return _without_question(graph, states), _without_question(graph, mask), summary
 
 
-def _with_question(graph: Graph, said: Value, question: tuple[Value, Value]) -> Value:
-    """The question and sentences [B, 1 + N, W], one below the other, as wide as the wider of them."""
-    symbols, mask = question
-    there = graph.op("And", mask, graph.op("Not", graph.op("Equal", symbols, graph.constant(END, np.int64))))
-    asked = graph.unsqueeze(graph.where(there, symbols, graph.constant(_NOTHING, np.int64)), 1)
+def _compared(graph: Graph, section: sections.RelatedEncoder, question: tuple[Value, Value], said: Value) -> Value:
+    """The first words of the question and of sentences [B, 1 + N, W], one below the other, as wide as the wider of them."""
+    symbols = graph.where(question[1], question[0], graph.constant(_NOTHING, np.int64))
+    most = graph.op("Min", graph.size(symbols, 1), graph.whole(section.places))
+    asked = graph.unsqueeze(graph.op("Gather", symbols, graph.positions(most), axis=1), 1)
     width = graph.op("Max", graph.size(asked, 2), graph.size(said, 2))
     wide = []
     for one in (asked, said):
@@ -61,25 +65,29 @@ def _without_question(graph: Graph, value: Value) -> Value:
     return graph.op("Gather", value, behind, axis=1)
 
 
-def _clamped(graph: Graph, words: Value, most: int) -> Value:
-    """Places [W] from 0 on; all that are not told apart count as the last."""
-    return graph.op("Min", graph.positions(graph.size(words, 2)), graph.constant(most - 1, np.int64))
+def _vectors(graph: Graph, weights: Parameters, question: tuple[Value, Value], symbols: Value, parting: Parting) -> Value:
+    """The words of the question and of the sentences, summed up [B, 1 + N, D]."""
+    own = graph.sub(graph.op("Cast", parting.places, to=TensorProto.INT64), graph.whole(1))
+    said = summed(graph, _placed(graph, weights, symbols, parting.words, own), parting)
+    placed = _placed(graph, weights, *question, graph.positions(graph.size(question[0], 1)))
+    return graph.concat(graph.op("ReduceSum", placed, graph.whole(1), keepdims=1), said, axis=1)
 
 
-def _vectors(graph: Graph, weights: Parameters, words: Value, places: Value, counts: Value) -> Value:
-    """The question and the sentences [B, 1 + N, D] from their words [B, 1 + N, W]."""
-    table, times, masks = weights["embedding.weight"], weights["ages.weight"], weights["places"]
+def _placed(graph: Graph, weights: Parameters, symbols: Value, words: Value, places: Value) -> Value:
+    """`p_k * e(w_k)` [B, S, D], 0 of all that is no word."""
+    table, masks = weights["embedding.weight"], weights["places"]
+    vectors = graph.rows_of(table, known(graph, symbols, len(table)))
+    clamped = graph.op("Clip", places, graph.constant(0, np.int64), graph.constant(len(masks) - 1, np.int64))
+    found = graph.mul(vectors, graph.rows_of(masks, clamped))
+    return graph.mul(found, graph.unsqueeze(graph.to_float(words), -1))
+
+
+def _when(graph: Graph, times: Array, number: Value, counts: Value) -> Value:
+    """`t_a` of the question and the sentences [B, 1 + N, D]."""
     none = graph.constant(0, np.int64)
-    vectors = graph.rows_of(table, graph.op("Max", known(graph, words, len(table)), none))
-    placed = graph.mul(vectors, graph.rows_of(masks, _clamped(graph, words, len(masks))))
-    there = graph.op("Less", graph.constant(_NOTHING, np.int64), words)
-    summed = graph.op(
-        "ReduceSum", graph.where(graph.unsqueeze(there, -1), placed, graph.number(0.0)), graph.whole(2), keepdims=0
-    )
-    ages = graph.sub(graph.add(counts, graph.whole(1)), places)
+    ages = graph.sub(graph.add(counts, graph.whole(1)), number)
     ages = graph.op("Clip", ages, none, graph.constant(len(times) - 1, np.int64))
-    ages = graph.where(graph.op("Greater", places, none), ages, none)
-    return graph.mul(graph.add(summed, graph.rows_of(times, ages)), graph.number(math.sqrt(table.shape[1])))
+    return graph.rows_of(times, graph.where(graph.op("Greater", number, none), ages, none))
 
 
 def _relations(graph: Graph, section: sections.RelatedEncoder, weights: Parameters, words: Value) -> tuple[Value, Value]:
@@ -89,7 +97,7 @@ def _relations(graph: Graph, section: sections.RelatedEncoder, weights: Paramete
     same = graph.to_float(graph.op("And", equal, graph.unsqueeze(there, 2, 4)))  # [B, N, N, W, W]
     number = graph.op("ReduceSum", same, graph.whole(2, 4), keepdims=1)
     shares = graph.reshape(graph.op("Div", same, graph.op("Max", number, graph.number(1.0))), 0, 0, 0, -1)
-    place = _clamped(graph, words, section.places)
+    place = graph.positions(graph.size(words, 2))
     rows = graph.mul(graph.unsqueeze(place, 1), graph.constant(section.places, np.int64))
     pairs = graph.reshape(graph.add(rows, graph.unsqueeze(place, 0)), -1)
     found = graph.op("MatMul", shares, graph.rows_of(np.ascontiguousarray(weights["common.weight"].T), pairs))

@@ -51,20 +51,20 @@ def parted(graph: Graph, symbols: Value, lengths: Value) -> Parting:
     return Parting(counts, most, numbers, words, so_far, every)
 
 
-def sentences_of(graph: Graph, symbols: Value, lengths: Value, nothing: int) -> tuple[Value, Value]:
-    """The words of each sentence [B, N, W], `nothing` behind them, and how many sentences there are [B, 1]."""
-    parting = parted(graph, symbols, lengths)
+def first_words(graph: Graph, symbols: Value, parting: Parting, most: int, nothing: int) -> Value:
+    """The first words of each sentence [B, N, W], `most` of them at most, `nothing` behind them."""
     one = graph.whole(1)
-    places = graph.where(parting.words, graph.op("Cast", parting.places, to=TensorProto.INT64), graph.whole(0))
+    wanted = graph.op("And", parting.words, graph.op("LessOrEqual", parting.places, graph.number(most)))
+    places = graph.where(wanted, graph.op("Cast", parting.places, to=TensorProto.INT64), graph.whole(0))
     width = graph.op("Max", graph.reshape(graph.op("ReduceMax", places, keepdims=0), 1), one)
     slots = graph.mul(parting.most, width)
     own = graph.sub(graph.add(graph.mul(parting.numbers, width), places), one)
-    slot = graph.where(parting.words, own, slots)  # what is no word goes behind the last
+    slot = graph.where(wanted, own, slots)  # all else goes behind the last
     shape = graph.concat(graph.size(symbols, 0), graph.add(slots, one))
     empty = graph.op("Expand", graph.whole(nothing), shape)
     table = graph.op("ScatterElements", empty, slot, symbols, axis=1)
     table = graph.op("Gather", table, graph.positions(slots), axis=1)
-    return graph.op("Reshape", table, graph.concat(graph.whole(0), parting.most, width)), parting.counts
+    return graph.op("Reshape", table, graph.concat(graph.whole(0), parting.most, width))
 
 
 @dataclass(frozen=True)
@@ -82,10 +82,15 @@ def sentence_sums(graph: Graph, table: Array, symbols: Value, lengths: Value) ->
     parting = parted(graph, symbols, lengths)
     places = graph.positions(parting.most)
     vectors = graph.rows_of(table, known(graph, symbols, len(table)))
-    weighed = graph.mul(vectors, _word_weights(graph, parting, table.shape[1]))
-    within = graph.op("Equal", graph.unsqueeze(places, 0, 2), graph.unsqueeze(parting.numbers, 1))  # [B, N, S]
-    sums = graph.op("MatMul", graph.to_float(within), weighed)
+    sums = summed(graph, graph.mul(vectors, _word_weights(graph, parting, table.shape[1])), parting)
     return Said(sums, parting.counts, places, graph.op("Less", places, parting.counts))
+
+
+def summed(graph: Graph, words: Value, parting: Parting) -> Value:
+    """Vectors [B, S, D], which are zeros where no word is, summed up for each sentence [B, N, D]."""
+    places = graph.unsqueeze(graph.positions(parting.most), 0, 2)
+    within = graph.op("Equal", places, graph.unsqueeze(parting.numbers, 1))  # [B, N, S]
+    return graph.op("MatMul", graph.to_float(within), words)
 
 
 def _word_weights(graph: Graph, parting: Parting, size: int) -> Value:

@@ -12,7 +12,7 @@ from seqloom.models.dropout import SequenceDropout
 from seqloom.models.embeddings import build_embedding
 from seqloom.models.encoders.contract import Encoder
 from seqloom.models.encoders.directions import real_positions
-from seqloom.models.encoders.sentences import sentences_of
+from seqloom.models.encoders.sentences import Parting, first_words, parted, summed
 from seqloom.models.initialisation import start_small
 from seqloom.models.memory import Memory
 from seqloom.models.operations import Multiplications, matrix_entries
@@ -72,10 +72,13 @@ class RelatedEncoder(Encoder):
         """Symbols [B, S], lengths [B], and the question as its encoder wrote it -> Memory with a position for each sentence."""
         if neighbour is None or neighbour.symbols is None:
             raise TypeError("a text is read together with another source, which has words")
-        said, counts = sentences_of(symbols, lengths, NOTHING)
-        words = _below(_words_of(neighbour.symbols, neighbour.mask), said)  # [B, 1 + N, W]
-        mask = real_positions(words.shape[1], counts + 1)
-        states, relations = self._vectors(words, counts), self.attention.relations(words, mask)
+        parting, asked = parted(symbols, lengths), neighbour.mask & (neighbour.symbols != END)
+        mask = real_positions(parting.most + 1, parting.counts + 1)
+        question = torch.where(asked, neighbour.symbols, NOTHING)[:, None, : len(self.places)]
+        words = _below(question, first_words(symbols, parting, len(self.places), NOTHING))  # [B, 1 + N, W]
+        relations = self.attention.relations(words, mask)
+        states = torch.cat([self._asked(neighbour.symbols, asked), self._said(symbols, parting)], dim=1)
+        states = self.dropout((states + self._when(parting.counts, states.shape[1])) * math.sqrt(self.memory_size))
         for vector in self.rounds:
             states = states + vector
             states = states + self.dropout(self.attention(states, relations))
@@ -84,17 +87,27 @@ class RelatedEncoder(Encoder):
         summary = states[:, 0]
         return Memory(states[:, 1:], mask[:, 1:], summary, ((summary,),))
 
-    def _vectors(self, words: Tensor, counts: Tensor) -> Tensor:
-        """The question and the sentences [B, 1 + N, D], from their words [B, 1 + N, W] and how many sentences there are [B]."""
-        number, width = words.shape[1:]
-        known = torch.where(words < self.embedding.num_embeddings, words, UNKNOWN).clamp(min=0)
-        there = (words != NOTHING)[..., None].to(self.places)
-        summed = (self.embedding(known) * self.places[_clamped(width, len(self.places), words)] * there).sum(dim=2)
-        ages = counts[:, None] + 1 - torch.arange(number, device=words.device)
+    def _asked(self, symbols: Tensor, words: Tensor) -> Tensor:
+        """The words of the question, summed up [B, 1, D]; a mark at its end is none."""
+        places = torch.arange(symbols.shape[1], device=symbols.device)
+        return (self._placed(symbols, places) * words[..., None]).sum(dim=1, keepdim=True)
+
+    def _said(self, symbols: Tensor, parting: Parting) -> Tensor:
+        """The words of each sentence, summed up [B, N, D]."""
+        return summed(self._placed(symbols, parting.places()[0] - 1) * parting.words[..., None], parting)
+
+    def _placed(self, symbols: Tensor, places: Tensor) -> Tensor:
+        """`p_k * e(w_k)` [B, S, D]; all places that are not told apart count as the last."""
+        known = torch.where(symbols < self.embedding.num_embeddings, symbols, UNKNOWN)
+        vectors: Tensor = self.embedding(known)
+        return vectors * self.places[places.clamp(0, len(self.places) - 1)]
+
+    def _when(self, counts: Tensor, number: int) -> Tensor:
+        """`t_a` of the question and the sentences [B, 1 + N, D], of which there are so many [B]."""
+        ages = counts[:, None] + 1 - torch.arange(number, device=counts.device)
         ages[:, 0] = 0
         when: Tensor = self.ages(ages.clamp(0, self.ages.num_embeddings - 1))
-        vectors: Tensor = self.dropout((summed + when) * math.sqrt(self.memory_size))
-        return vectors
+        return when
 
     @property
     def multiplications(self) -> Multiplications:
@@ -109,7 +122,8 @@ class RelatedAttention(MultiHeadAttention):
 
     `r_ij = sum r_kl / n(w)` over all k and l for which the k-th word w of sentence i is the l-th of j; w stands n(w) times in
     the text and the question, so that words that are everywhere relate little. The first H entries of r_ij are added to the
-    scores of the heads, the D / H others to the values that each head reads in j for i.
+    scores of the heads, the D / H others to the values that each head reads in j for i. Words behind the last place are not
+    compared: one sentence without an end must not make all pairs as wide as it is long.
     """
 
     def __init__(self, section: sections.RelatedEncoder) -> None:
@@ -128,7 +142,7 @@ class RelatedAttention(MultiHeadAttention):
         same = (words[:, :, None, :, None] == words[:, None, :, None]) & (words != NOTHING)[:, :, None, :, None]
         shares = same.to(self.common.weight)  # [B, N, N, W, W]
         shares = shares / shares.sum(dim=(2, 4), keepdim=True).clamp(min=1.0)
-        place = _clamped(words.shape[2], self.places, words)
+        place = torch.arange(words.shape[2], device=words.device)
         pairs = (place[:, None] * self.places + place).flatten()
         found = shares.flatten(3) @ self.common.weight[:, pairs].T
         lowest = torch.finfo(found.dtype).min
@@ -145,17 +159,7 @@ class RelatedAttention(MultiHeadAttention):
         return self._join(weights @ values + related.transpose(1, 2))
 
 
-def _words_of(symbols: Tensor, mask: Tensor) -> Tensor:
-    """The words [B, 1, W] of a text that is one sentence; a mark at its end is none."""
-    return torch.where(mask & (symbols != END), symbols, NOTHING)[:, None]
-
-
 def _below(question: Tensor, said: Tensor) -> Tensor:
     """The question [B, 1, W'] and sentences [B, N, W], one below the other."""
     width = max(question.shape[-1], said.shape[-1])
     return torch.cat([nn.functional.pad(one, (0, width - one.shape[-1]), value=NOTHING) for one in (question, said)], dim=1)
-
-
-def _clamped(width: int, most: int, like: Tensor) -> Tensor:
-    """Places from 0 on; all that are not told apart count as the last."""
-    return torch.arange(width, device=like.device).clamp(max=most - 1)

@@ -127,15 +127,15 @@ def parted(symbols: Tensor, lengths: Tensor) -> Parting:
     return Parting(ends.sum(dim=1), ends.cumsum(dim=1) - ends.long(), real & ~closing)
 
 
-def sentences_of(symbols: Tensor, lengths: Tensor, nothing: int) -> tuple[Tensor, Tensor]:
-    """The words of each sentence [B, N, W], `nothing` behind them, and how many sentences there are [B]."""
-    parting = parted(symbols, lengths)
+def first_words(symbols: Tensor, parting: Parting, most: int, nothing: int) -> Tensor:
+    """The first words of each sentence [B, N, W], `most` of them at most, `nothing` behind them."""
     places, _ = parting.places()
-    width = max(1, int(places.masked_fill(~parting.words, 0).max())) if places.numel() else 1
+    wanted = parting.words & (places <= most)
+    width = max(1, int(places.masked_fill(~wanted, 0).max())) if places.numel() else 1
     slots = parting.most * width
-    slot = torch.where(parting.words, parting.numbers * width + places - 1, slots)  # what is no word goes behind the last
+    slot = torch.where(wanted, parting.numbers * width + places - 1, slots)  # all else goes behind the last
     table = symbols.new_full((len(symbols), slots + 1), nothing).scatter(1, slot, symbols)
-    return table[:, :-1].view(len(symbols), parting.most, width), parting.counts
+    return table[:, :-1].view(len(symbols), parting.most, width)
 
 
 def sentence_sums(vectors: Tensor, symbols: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
@@ -144,9 +144,13 @@ def sentence_sums(vectors: Tensor, symbols: Tensor, lengths: Tensor) -> tuple[Te
     vectors [B, S, D]: of the symbols [B, S] in texts of the given lengths [B].
     """
     parting = parted(symbols, lengths)
-    words = vectors * word_weights(parting, like=vectors)
+    return summed(vectors * word_weights(parting, like=vectors), parting), parting.counts
+
+
+def summed(words: Tensor, parting: Parting) -> Tensor:
+    """Vectors [B, S, D], which are zeros where no word is, summed up for each sentence [B, N, D]."""
     belongs = parting.numbers.clamp(max=parting.most - 1)[..., None].expand_as(words)  # padding belongs nowhere, and adds 0
-    return words.new_zeros(len(words), parting.most, words.shape[-1]).scatter_add(1, belongs, words), parting.counts
+    return words.new_zeros(len(words), parting.most, words.shape[-1]).scatter_add(1, belongs, words)
 
 
 def word_weights(parting: Parting, *, like: Tensor) -> Tensor:

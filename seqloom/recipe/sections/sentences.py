@@ -71,7 +71,7 @@ class RelatedEncoder(Transformer):
     layers: Layers = 4
     """How many rounds there are, all with the same weights."""
     places: Positive = 16
-    """How many places of words in a sentence are told apart; all behind them count as the last."""
+    """How many places of words in a sentence are told apart. Words behind them count as the last, and are not compared."""
     ages: Positive = 128
     """How many sentences back are told apart; all before them count as equally old."""
 

@@ -53,14 +53,18 @@ def vector_of(encoder: RelatedEncoder, words: Sequence[int], age: int) -> Vector
 
 
 def relation(matrix: Matrix, texts: Sequence[Sequence[int]], i: int, j: int) -> Vector:
-    """The sum of r_kl / n(w) over all k and l at which i and j have the same word w, which stands n(w) times in all."""
+    """The sum of r_kl / n(w) over all k and l at which i and j have the same word w, which stands n(w) times in all.
+
+    No places are compared but those for which there are rows.
+    """
     places = int(np.sqrt(len(matrix)))
+    texts = [words[:places] for words in texts]
     r = np.zeros(matrix.shape[1])
     for k, one in enumerate(texts[i]):
         for m, other in enumerate(texts[j]):
             if one == other:
                 count = sum(list(words).count(one) for words in texts)
-                r = r + matrix[min(k, places - 1) * places + min(m, places - 1)] / count
+                r = r + matrix[k * places + m] / count
     return r
 
 
