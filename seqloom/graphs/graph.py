@@ -42,6 +42,7 @@ class Graph:
         self._known: dict[tuple[str, tuple[int, ...], bytes], Value] = {}
         self._inputs: list[onnx.ValueInfoProto] = []
         self._outputs: list[onnx.ValueInfoProto] = []
+        self._given: dict[str, Value] = {}
         self._quantised: dict[Value, tuple[Value, Value]] = {}
 
     def input(self, name: str, kind: Kind, shape: Shape) -> Value:
@@ -51,16 +52,30 @@ class Graph:
 
     def output(self, name: str, value: Value, kind: Kind, shape: Shape) -> None:
         """Something that the graph gives."""
-        self._nodes.append(helper.make_node("Identity", [value], [name]))
+        self._given[name] = value
         self._outputs.append(helper.make_tensor_value_info(name, _TYPES[kind], list(shape)))
 
     def model(self) -> onnx.ModelProto:
         """The finished graph, checked."""
-        graph = helper.make_graph(self._nodes, self._name, self._inputs, self._outputs, list(self._constants.values()))
+        graph = helper.make_graph(self._named_nodes(), self._name, self._inputs, self._outputs, list(self._constants.values()))
         made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], producer_name="seqloom")
         made.ir_version = IR_VERSION
         onnx.checker.check_model(made)
         return made
+
+    def _named_nodes(self) -> list[onnx.NodeProto]:
+        """The nodes with outputs called as they are given: to copy them under other names takes longer than many a node."""
+        computed = {value for node in self._nodes for value in node.output}
+        called: dict[Value, str] = {}
+        copies = [
+            helper.make_node("Identity", [called.get(value, value)], [name])
+            for name, value in self._given.items()
+            if value not in computed or called.setdefault(value, name) != name
+        ]
+        for node in self._nodes:
+            node.input[:] = [called.get(value, value) for value in node.input]
+            node.output[:] = [called.get(value, value) for value in node.output]
+        return [*self._nodes, *copies]
 
     def op(self, kind: str, *inputs: Value, **attributes: Any) -> Value:
         """A node with one output. An empty string stands for an input that is left out."""

@@ -42,6 +42,7 @@ class Session:
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
         options.log_severity_level = 4
+        options.enable_mem_pattern = False  # a plan for each shape: sentences have many, and each would be planned anew
         _bound_memory()
         options.add_session_config_entry("session.use_env_allocators", "1")
         self._where = where

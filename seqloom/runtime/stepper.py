@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -82,18 +81,18 @@ class RuntimeStep(Step):
     def __init__(self, found: Arrays, state: RuntimeState, shape: ModelShape, best: Session) -> None:
         self._found, self._before, self._shape, self._best = found, state, shape, best
 
-    @cached_property
+    @property
     def weights(self) -> Mapping[str, FloatArray]:
         """Attention weights by source, [B, K, H, S]."""
         return {name: self._found[f"weights.{name}"] for name in self._shape.attended}
 
-    @cached_property
+    @property
     def scores(self) -> Mapping[str, FloatArray]:
         """The scores behind the weights, of the sources that have any, [B, K, H, S]."""
         names = {name: f"scores.{name}" for name in self._shape.attended}
         return {name: self._found[key] for name, key in names.items() if key in self._found}
 
-    @cached_property
+    @property
     def state(self) -> RuntimeState:
         """The state after this step."""
         before = self._before
@@ -120,8 +119,7 @@ class RuntimeStep(Step):
     def _ranked(self, values: FloatArray, k: int) -> tuple[FloatArray, IntArray]:
         """The k largest values of each row and where they stand; the first of equal ones comes first."""
         if k == 1:  # a graph would take longer to be called than this takes
-            ids = values.argmax(axis=-1, keepdims=True)
-            return np.take_along_axis(values, ids, axis=-1), ids
+            return values.max(axis=-1, keepdims=True), values.argmax(axis=-1, keepdims=True)
         best, ids = self._best.run(["best", "ids"], {"values": values, "k": np.array([k])})
         return best, ids
 
@@ -160,9 +158,13 @@ class RuntimeStepper:
         more = [name for name in (SCORES, POSITIONS) if name in self._encoder.outputs]
         wanted = [*(f"{name}.first" for name in names), *more]
         found = dict(zip([*names, *more], self._encoder.run(wanted, self._read(sources, count)), strict=True))
+        shared = {name: found[name] for name in self._shape.sentences}
+        for name in self._shape.attended:
+            mask = shared[f"mask.{name}"]
+            shared |= {f"told.{name}": np.zeros(mask.shape, np.float32), f"known.{name}": np.zeros(len(mask), np.bool_)}
         return RuntimeState(
             rows={name: found[name] for name in self._shape.rows},
-            shared={name: found[name] for name in self._shape.sentences},
+            shared=shared,
             count=count,
             told=oracle or {},
             scores=PositionScores(found[SCORES], found[POSITIONS]) if more else None,
@@ -189,14 +191,11 @@ class RuntimeStepper:
         return RuntimeStep(found, before, self._shape, self._best)
 
     def _told(self, state: RuntimeState) -> Arrays:
-        """Where attention is told to look at this step, and of which sentences that is known."""
+        """Where attention is told to look at this step, and of which sentences that is known; nothing where nobody says so."""
         given: Arrays = {}
-        for name in self._shape.attended:
-            mask = state.shared[f"mask.{name}"]
+        for name in self._shape.attended if state.told else ():
             oracle = state.told.get(name)
-            if oracle is None or state.time >= oracle.known.shape[1]:
-                given |= {f"told.{name}": np.zeros(mask.shape, np.float32), f"known.{name}": np.zeros(len(mask), np.bool_)}
-            else:
+            if oracle is not None and state.time < oracle.known.shape[1]:
                 told = np.ascontiguousarray(oracle.weights[:, state.time], dtype=np.float32)
                 given |= {f"told.{name}": told, f"known.{name}": np.ascontiguousarray(oracle.known[:, state.time])}
         return given

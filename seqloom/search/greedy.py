@@ -18,5 +18,6 @@ def greedy(stepper: Stepper, state: State, section: Greedy, request: Request) ->
         step = walk.step()
         ids, log_probs = walk.best(step, 1)
         sums = walk.sums + log_probs[:, :, 0]
-        yield walk.write(step, Continuations(np.zeros_like(ids[:, :, 0]), ids[:, :, 0], log_probs[:, :, 0], sums, scores=sums))
+        rows = np.zeros(sums.shape, np.int64)
+        yield walk.write(step, Continuations(rows, ids[:, :, 0], log_probs[:, :, 0], sums, scores=sums))
     return walk.hypotheses(1)

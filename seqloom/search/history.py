@@ -51,8 +51,7 @@ class Endings:
 
 def _in_order(log_probs: FloatArray) -> Sums:
     """Add up the symbols of each output [N, T] -> [N] from first to last in double precision, as a search does on its way."""
-    begun = np.pad(log_probs.astype(np.float64), ((0, 0), (1, 0)))
-    sums: Sums = np.cumsum(begun, axis=1)[:, -1]
+    sums: Sums = np.cumsum(log_probs, axis=1, dtype=np.float64)[:, -1:].sum(axis=1)  # of no symbols: 0
     return sums
 
 
@@ -110,9 +109,10 @@ class History:
             for name, values in self._steps[0].weights.items()
         }
         columns = endings.columns.copy()
+        everywhere, shortest = np.arange(shape[0]), int(endings.lengths.min())
         for t in reversed(range(shape[1])):
             written = self._steps[t]
-            here = np.flatnonzero(endings.lengths > t)
+            here = everywhere if t < shortest else np.flatnonzero(endings.lengths > t)
             # Sentences leave but never change places, so their numbers are sorted in every step.
             place = (np.searchsorted(written.sentences, endings.sentences[here]), columns[here])
             tokens[here, t] = written.tokens[place]

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -60,6 +61,7 @@ class Walk:
         self.rules = Rules(request, minimum_length=minimum_length, vocabulary_size=stepper.vocabulary_size)
         self._stepper = stepper
         self._request = request
+        self._limits = request.limits  # of the sentences that are left [B]
         self._state = state
         self._tokens: IntArray = np.full(start, BEGIN)
         self._columns: IntArray = np.zeros(start, np.int64)
@@ -70,11 +72,6 @@ class Walk:
     def goes_on(self) -> bool:
         """Whether any sentence is left."""
         return len(self.sentences) > 0
-
-    @property
-    def limits(self) -> IntArray:
-        """The longest output of each sentence that is left [B]."""
-        return self._request.limits[self.sentences]
 
     def step(self) -> Step:
         """Feed the symbols written last."""
@@ -109,9 +106,10 @@ class Walk:
         trace = Trace(self.length, self.sentences, parents, choice.tokens, choice.sums, finished)
 
         live = filled & ~finished
-        leaving = self.limits <= self.length
+        leaving = self._limits <= self.length
         self._end(finished, choice.scores, finished=True)
-        self._end(live & leaving[:, None], choice.scores, finished=False)
+        if leaving.any():
+            self._end(live & leaving[:, None], choice.scores, finished=False)
         if done is not None:
             leaving |= done
         self._go_on(step.state, choice, live & ~leaving[:, None])
@@ -127,8 +125,9 @@ class Walk:
 
     def _end_stuck(self, best: FloatArray) -> None:
         """Rows after which nothing may be written are outputs that were cut off. best [B, K]: their best candidates."""
-        stuck = np.isfinite(self.sums) & ~np.isfinite(best)
-        self._end(stuck, self._scores, finished=False, columns=self._columns)
+        stuck = ~np.isfinite(best)
+        if stuck.any():
+            self._end(stuck & np.isfinite(self.sums), self._scores, finished=False, columns=self._columns)
 
     def _end(self, which: BoolArray, scores: Sums, *, finished: bool, columns: IntArray | None = None) -> None:
         """Note the outputs that end with the symbol written last, in the same column of the history unless told otherwise."""
@@ -148,17 +147,16 @@ class Walk:
     def _go_on(self, state: State, choice: Continuations, live: BoolArray) -> None:
         """Make the live continuations the rows of the next step, moved to the front, and as few columns as hold them all."""
         if live.size and live.all():  # in most steps, so nothing is gathered then
-            keep = np.arange(len(live))
-            columns = np.broadcast_to(np.arange(live.shape[1]), live.shape)
+            keep, columns = np.arange(len(live)), _all_columns(*live.shape)
         else:
             keep = np.flatnonzero(live.any(axis=1))
             width = int(live.sum(axis=1).max(initial=0))
             columns = np.argsort(~live[keep], axis=1, kind="stable")[:, :width]
             choice = choice.at(keep, columns)
             choice = replace(choice, sums=np.where(live[keep[:, None], columns], choice.sums, -np.inf))
+            self.sentences, self._limits = self.sentences[keep], self._limits[keep]
         if len(keep):
             self._state = state if self._is_identity(keep, choice.rows) else state.select(keep, choice.rows)
-        self.sentences = self.sentences[keep]
         self.sums = choice.sums
         self.carry = choice.carry
         self._tokens = choice.tokens
@@ -167,7 +165,13 @@ class Walk:
 
     def _is_identity(self, keep: IntArray, rows: IntArray) -> bool:
         """Whether the state already is what `select` would make of it, so that the copy can be saved."""
-        return rows.shape == self.sums.shape and len(keep) == len(self.sums) and bool((rows == np.arange(rows.shape[1])).all())
+        return rows.shape == self.sums.shape and len(keep) == len(self.sums) and bool((rows == _all_columns(*rows.shape)).all())
+
+
+@lru_cache(maxsize=32)
+def _all_columns(rows: int, width: int) -> IntArray:
+    """The number of each column, in every row. Kept, because a step of one sentence is short: its small arrays count."""
+    return np.broadcast_to(np.arange(width), (rows, width))
 
 
 def _without_empty(choice: Continuations, filled: BoolArray) -> Continuations:
