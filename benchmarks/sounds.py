@@ -46,16 +46,19 @@ RATE = 8_000
 # --- data -----------------------------------------------------------------------------------------------------------
 
 
-def fsdd(data: Path, folder: Path, left_out: str | None) -> list[str]:
-    """Tables of joined recordings, and the settings that read them. left_out: a speaker who is heard in the test alone."""
-    others = [speaker for speaker in SPEAKERS if speaker != left_out]
-    tested = others if left_out is None else [left_out]
+def fsdd(data: Path, folder: Path, left_out: str | None, judge: str | None) -> list[str]:
+    """Tables of joined recordings, and the settings that read them.
+
+    left_out: a speaker who is heard in the test alone. judge: one who is heard in validation alone, to choose settings by.
+    """
+    others = [speaker for speaker in SPEAKERS if speaker not in (left_out, judge)]
+    heard = {"train": others, "validation": [judge] if judge else others, "test": [left_out] if left_out else others}
     recordings = folder.parent / "fsdd-recordings"
     if not recordings.exists():
         with tarfile.open(data / "fsdd" / "recordings.tar.xz") as archive:
             archive.extractall(recordings, filter="data")
     for number, (split, count) in enumerate(STRINGS.items()):
-        spoken = strings(data / "fsdd" / "recordings.tsv", split, tested if split == "test" else others)
+        spoken = strings(data / "fsdd" / "recordings.tsv", split, heard[split])
         random = np.random.default_rng([18, number])
         _write_strings(folder, split, recordings, spoken, count, random)
     sound = "data.sources={sound: {kind: sound, rate: 8000, bands: 40}}"
@@ -126,17 +129,14 @@ def _rows(table: Path) -> Iterator[dict[str, str]]:
 TASKS = ("fsdd", *(f"fsdd-without-{speaker}" for speaker in SPEAKERS), "grid", "tones")
 
 
-def settings_of(name: str, data: Path, runs: Path) -> list[str]:
+def settings_of(name: str, data: Path, folder: Path, judge: str | None = None) -> list[str]:
     """What a task sets in the recipe; its tables are written if they are not there."""
     if name == "tones":
         return []
-    folder = runs / f"{name}-data"
     folder.mkdir(parents=True, exist_ok=True)
-    return (
-        grid(data, folder)
-        if name == "grid"
-        else fsdd(data, folder, name.removeprefix("fsdd").removeprefix("-without-") or None)
-    )
+    if name == "grid":
+        return grid(data, folder)
+    return fsdd(data, folder, name.removeprefix("fsdd").removeprefix("-without-") or None, judge)
 
 
 # --- rows -----------------------------------------------------------------------------------------------------------
@@ -174,13 +174,17 @@ def main() -> None:
     parser = arguments(__doc__)
     parser.add_argument("names", nargs="+", choices=TASKS)
     parser.add_argument("--split", choices=["validation", "test"], default="test")
+    parser.add_argument(
+        "--by", choices=SPEAKERS, help="fsdd: train without this one, too, who is all of validation, and measure that"
+    )
     given = parser.parse_args()
-    for name in given.names:
-        own = settings_of(name, given.data.resolve(), given.runs.resolve())
+    for task in given.names:
+        name = f"{task}-by-{given.by}" if given.by else task
+        own = settings_of(task, given.data.resolve(), given.runs.resolve() / f"{name}-data", given.by)
         recipe = read_recipe(
-            find_recipe("tones" if name == "tones" else "speech"), [*own, f"training.threads={given.threads}", *given.set]
+            find_recipe("tones" if task == "tones" else "speech"), [*own, f"training.threads={given.threads}", *given.set]
         )
-        report(name, recipe, given.runs / name, measure=Measure(given.split), figures=figures)
+        report(name, recipe, given.runs / name, measure=Measure("validation" if given.by else given.split), figures=figures)
 
 
 if __name__ == "__main__":
