@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -31,7 +32,7 @@ class Spectra:
     """Makes rows of samples.
 
     window, step: in samples. bands: of energy. coefficients: so many of the bands' shape in their place, unless it is None.
-    normalised: over the whole recording.
+    normalise: over the whole recording, as the recipe says.
     """
 
     rate: int
@@ -39,20 +40,20 @@ class Spectra:
     step: int
     bands: int
     coefficients: int | None
-    normalised: bool
+    normalise: Literal["recording", "together", "none"]
 
     @classmethod
     def of(cls, section: SoundSource) -> "Spectra":
         """What a recipe says."""
         window, step = (max(1, round(section.rate * milliseconds / 1000)) for milliseconds in (section.window, section.step))
         coefficients = section.width if section.features == "mfcc" else None
-        return cls(section.rate, window, step, section.bands, coefficients, section.normalise == "recording")
+        return cls(section.rate, window, step, section.bands, coefficients, section.normalise)
 
     @property
     def key(self) -> str:
         """All that rows depend on. The number counts changes of the arithmetic."""
         what = "bands" if self.coefficients is None else f"{self.coefficients} of bands"
-        means = "normalised" if self.normalised else "plain"
+        means = {"recording": "normalised", "together": "normalised together", "none": "plain"}[self.normalise]
         return f"spectra 1 {self.rate} Hz {self.window}/{self.step} {self.bands} {what} {means}"
 
     @property
@@ -68,7 +69,7 @@ class Spectra:
         """The rows of a sound, [L, F]."""
         energies = self.log_energies(samples)
         rows = energies if self.coefficients is None else energies @ _cosines(self.bands, self.coefficients)
-        return normalised(rows) if self.normalised else rows
+        return rows if self.normalise == "none" else normalised(rows, together=self.normalise == "together")
 
     def log_energies(self, samples: Samples) -> Spectrum:
         """Logarithms of the energy in each band, [L, bands]."""
@@ -92,10 +93,11 @@ class Spectra:
         return mel_filters(self.rate, 1 << (self.window - 1).bit_length(), self.bands)
 
 
-def normalised(rows: Spectrum) -> Spectrum:
-    """Rows of which every number has a mean of 0 and a deviation of 1 over the recording."""
+def normalised(rows: Spectrum, *, together: bool = False) -> Spectrum:
+    """Rows of which every number has a mean of 0 and a deviation of 1 over the recording; or all together such a deviation."""
     centred = rows - rows.mean(axis=0)
-    return np.asarray(centred / np.sqrt(np.square(centred).mean(axis=0) + _STEADY), dtype=np.float32)
+    variance = np.square(centred).mean(axis=None if together else 0)
+    return np.asarray(centred / np.sqrt(variance + _STEADY), dtype=np.float32)
 
 
 @lru_cache(maxsize=8)

@@ -125,8 +125,11 @@ class SoundSource(FileSource):
     """Samples per second; recordings of other rates are resampled, and several channels become one."""
     window: Annotated[float, Field(ge=1, le=1_000)] = 25.0
     step: Annotated[float, Field(ge=1, le=1_000)] = 10.0
-    normalise: Literal["recording", "none"] = "recording"
-    """Whether each band of a recording gets a mean of 0 and a deviation of 1, so that loudness and microphone do not matter."""
+    normalise: Literal["recording", "together", "none"] = "recording"
+    """Whether each band of a recording gets a mean of 0 and a deviation of 1, so that loudness and microphone do not matter.
+
+    `together`: a mean of 0 each, and all bands one deviation of 1, so that bands in which little happens are not made louder.
+    """
     longest: Annotated[float, Field(gt=0, le=3_600)] = 30.0
     """Longer recordings, in seconds, are left out of training, counted and reported, and refused by prediction."""
 

@@ -131,7 +131,7 @@ def test_a_tone_is_loudest_in_its_band() -> None:
 
 
 def test_energies_are_those_of_the_definition() -> None:
-    spectra = Spectra(8_000, 200, 80, 20, None, normalised=False)
+    spectra = Spectra(8_000, 200, 80, 20, None, "none")
     samples = np.random.default_rng(1).normal(size=500).astype(np.float32)
     sharp = np.concatenate([samples[:1] * 0.03, samples[1:] - 0.97 * samples[:-1]]).astype(np.float64)
     window = sharp[160:360] * np.hanning(202)[1:-1]
@@ -147,6 +147,17 @@ def test_loudness_does_not_matter_once_rows_are_normalised() -> None:
     np.testing.assert_allclose(rows, spectra.rows(0.01 * random), atol=1e-3)
     np.testing.assert_allclose(rows.mean(axis=0), 0.0, atol=1e-4)
     assert np.isfinite(spectra.rows(np.zeros(100, np.float32))).all()
+
+
+def test_bands_normalised_together_keep_how_much_each_of_them_varies() -> None:
+    samples = np.random.default_rng(1).normal(scale=0.01, size=RATE).astype(np.float32)
+    samples[RATE // 2 :] += tone(1000, 0.5)
+    plain, together, alone = (
+        Spectra.of(SoundSource(normalise=how)).rows(samples).std(axis=0) for how in ("none", "together", "recording")
+    )
+    np.testing.assert_allclose(together / together[0], plain / plain[0], rtol=1e-3)
+    assert np.sqrt(np.square(together).mean()) == pytest.approx(1.0, rel=1e-2)
+    assert not np.allclose(alone, together, rtol=0.1)
 
 
 def test_coefficients_are_fewer_than_bands() -> None:
