@@ -48,10 +48,11 @@ ACTIONS = [
 ACTIONS_PRETRAINED = [
     *PRETRAINED,
     "data.sources.video={kind: video, size: [128, 160], frames_per_second: 8.34, maximum_frames: 60}",
-    "training.epochs=30",
+    "training.epochs=16",
     "training.batch_size=8",
-    "training.validation.metric=loss",
+    "training.validation={metric: loss, every_steps: 1000}",
 ]
+"""The last weights are kept: what is left to validate on are the clips that they have learnt from."""
 LIPS = ["data.sources.video={kind: video, size: [40, 64], grey: true, frames_per_second: null}"]
 
 ROWS: dict[str, tuple[str, list[str]]] = {
