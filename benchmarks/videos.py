@@ -8,7 +8,7 @@
 
 A folder of DATA holds clips.zip and clips.tsv. The recipes are those of the package, `video-classes`, `video-captions` and
 `moves`; a name says what is changed in them. gestures-bag sees the same frames in no order. actions leaves out one person after
-the other: a model for each, whose settings were chosen on one of them. A run that was interrupted goes on. Rows are printed as
+the other: a model for each. A run that was interrupted goes on. Rows are printed as
 JSON and as lines of docs/results.md.
 """
 
