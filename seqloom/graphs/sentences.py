@@ -68,7 +68,7 @@ def first_words(graph: Graph, symbols: Value, parting: Parting, most: int, nothi
 
 
 @dataclass(frozen=True)
-class Said:
+class SentenceSums:
     """The words of each sentence, summed up [B, N, D]; how many sentences there are [B, 1]; which [N] are real [B, N]."""
 
     sums: Value
@@ -77,13 +77,13 @@ class Said:
     mask: Value
 
 
-def sentence_sums(graph: Graph, table: Array, symbols: Value, lengths: Value) -> Said:
+def sentence_sums(graph: Graph, table: Array, symbols: Value, lengths: Value) -> SentenceSums:
     """`sum_k l_k * e(x_k)` of each sentence."""
     parting = parted(graph, symbols, lengths)
     places = graph.positions(parting.most)
     vectors = graph.rows_of(table, known(graph, symbols, len(table)))
     sums = summed(graph, graph.mul(vectors, _word_weights(graph, parting, table.shape[1])), parting)
-    return Said(sums, parting.counts, places, graph.op("Less", places, parting.counts))
+    return SentenceSums(sums, parting.counts, places, graph.op("Less", places, parting.counts))
 
 
 def summed(graph: Graph, words: Value, parting: Parting) -> Value:

@@ -13,12 +13,12 @@ import numpy as np
 import pytest
 
 from seqloom.data.cache import cache_folder
-from seqloom.data.preparing import corpus as corpora
 from seqloom.data.preparing import spool
 from seqloom.data.preparing.corpus import SPLITS, Corpus
 from seqloom.data.preparing.prepared import Prepared, prepare
 from seqloom.data.preparing.splits import PreparedSplit
 from seqloom.data.preparing.splitting import split_of
+from seqloom.data.reading import formats
 from seqloom.data.reading.formats import read_examples
 from seqloom.data.vocabulary import build_vocabulary
 from seqloom.errors import DataError, WriteError
@@ -71,7 +71,7 @@ def readings(monkeypatch: pytest.MonkeyPatch) -> Readings:
         counted.count += 1
         return read_examples(*arguments, **wishes)
 
-    monkeypatch.setattr(corpora, "read_examples", reading)
+    monkeypatch.setattr(formats, "read_examples", reading)
     return counted
 
 
@@ -384,9 +384,10 @@ def test_the_cache_is_where_the_environment_says(monkeypatch: pytest.MonkeyPatch
 
 MEASURED = """
 import json, resource, sys
-from seqloom.data.preparing import corpus as corpora
 from seqloom.data.preparing import spool
 from seqloom.data.preparing.batches import plan_epoch
+from seqloom.data.preparing.corpus import Corpus
+from seqloom.data.reading import formats
 from seqloom.data.examples import Example, Origin
 from seqloom.data.preparing.prepared import prepare
 from seqloom.recipe import recipe_from
@@ -398,10 +399,10 @@ def peak():
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
 
 path, count = sys.argv[1], int(sys.argv[2])
-corpora.read_examples = examples
+formats.read_examples = examples
 before = peak()
 data = recipe_from({"data": {"train": path, "split": {"validation": 0, "test": 0}}}).data
-split = prepare(corpora.Corpus(data, 1)).splits["train"]
+split = prepare(Corpus(data, 1)).splits["train"]
 lengths = [split.lengths("source"), split.lengths("target") + 1]
 plan = plan_epoch(lengths, budget=4000, most=None, seed=1, epoch=0)
 symbols = sum(split.batch(numbers).num_symbols for numbers in plan.batches)
