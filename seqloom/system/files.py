@@ -129,13 +129,13 @@ def open_stream(path: Place) -> io.BufferedReader:
     That may be a pipe on purpose, as in `predict RUN <(zcat lines.gz)`, or a terminal. Other devices are refused: they have
     no lines, and many no end.
     """
-    descriptor = os.open(path, _READ)
+    # Opened once, and waiting for the one who writes: to look first and open again would lose what is written in between.
+    waits = stat.S_ISFIFO(Path(path).stat().st_mode)
+    descriptor = os.open(path, _READ & ~os.O_NONBLOCK if waits else _READ)
     try:
         facts = os.fstat(descriptor)
-        if stat.S_ISFIFO(facts.st_mode):
-            os.close(descriptor)
-            descriptor = os.open(path, _READ & ~os.O_NONBLOCK)  # now wait for the one who writes
-        elif stat.S_ISCHR(facts.st_mode) and (os.isatty(descriptor) or _is_null(facts)):
+        typed = stat.S_ISCHR(facts.st_mode) and (os.isatty(descriptor) or _is_null(facts))
+        if typed or stat.S_ISFIFO(facts.st_mode):
             os.set_blocking(descriptor, True)
         else:
             _require_regular(facts, path, LARGEST_TABLE)
