@@ -2,7 +2,7 @@
 
     python benchmarks/videos.py gestures --data DATA/hand_gestures --runs RUNS
     python benchmarks/videos.py gestures-bag --data DATA/hand_gestures --runs RUNS
-    python benchmarks/videos.py actions --data DATA/weizmann_actions --runs RUNS
+    python benchmarks/videos.py actions --data DATA/weizmann_actions --runs RUNS  (and actions-pretrained, by a frozen network)
     python benchmarks/videos.py lips --data DATA/grid_s1 --runs RUNS
     python benchmarks/videos.py moves --runs RUNS
 
@@ -48,7 +48,6 @@ ACTIONS = [
 ACTIONS_PRETRAINED = [
     *PRETRAINED,
     "data.sources.video={kind: video, size: [128, 160], frames_per_second: 8.34, maximum_frames: 60}",
-    "training.epochs=16",
     "training.batch_size=8",
     "training.validation={metric: loss, every_steps: 1000}",
 ]

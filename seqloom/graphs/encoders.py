@@ -11,7 +11,8 @@ from seqloom.graphs.cells import CellState, run_layer
 from seqloom.graphs.frames import read_frames_at_once, read_pyramid, real_positions
 from seqloom.graphs.graph import Array, Graph, Parameters, Shape, Value
 from seqloom.graphs.related import read_related
-from seqloom.graphs.sentences import known, sentence_sums
+from seqloom.graphs.sentences import sentence_sums
+from seqloom.graphs.symbols import known
 from seqloom.graphs.transformers import at_positions, encoder_layers
 from seqloom.graphs.video import mask_of_places, read_video
 from seqloom.graphs.vision import read_image

@@ -10,8 +10,9 @@ from seqloom.graphs.cells import CellState, num_leaves, step_cell
 from seqloom.graphs.decoders import Decoder, Leaf, Memories, Sizes, Stepped, Told, Values
 from seqloom.graphs.encoders import Memory
 from seqloom.graphs.graph import Graph, Parameters, Value
+from seqloom.graphs.symbols import known
 from seqloom.recipe import sections
-from seqloom.symbols import BEGIN, UNKNOWN
+from seqloom.symbols import BEGIN
 
 
 class RecurrentDecoder(Decoder):
@@ -156,8 +157,7 @@ class RecurrentDecoder(Decoder):
         if "given" in leaves:
             return leaves["given"]
         if self.attention is not None and self.attention.copy:  # what was copied may be outside the vocabulary
-            inside = graph.op("Less", tokens, graph.constant(len(self.table), np.int64))
-            tokens = graph.where(inside, tokens, graph.constant(UNKNOWN, np.int64))
+            tokens = known(graph, tokens, len(self.table))
         return graph.rows_of(self.table, tokens)
 
     def _advanced(self, graph: Graph, cells: list[CellState], parts: list[Value]) -> list[CellState]:

@@ -7,7 +7,8 @@ from onnx import TensorProto
 
 from seqloom.graphs.attention import head_scores, join_heads, masked_softmax, split_heads
 from seqloom.graphs.graph import Array, Graph, Parameters, Value
-from seqloom.graphs.sentences import Parting, first_words, known, parted, summed
+from seqloom.graphs.sentences import Parting, first_words, parted, summed
+from seqloom.graphs.symbols import known
 from seqloom.graphs.transformers import feed_forward, normed
 from seqloom.recipe import sections
 from seqloom.symbols import END

@@ -7,13 +7,8 @@ from onnx import TensorProto
 
 from seqloom.graphs.frames import real_positions
 from seqloom.graphs.graph import Array, Graph, Value
-from seqloom.symbols import END, UNKNOWN
-
-
-def known(graph: Graph, symbols: Value, vocabulary_size: int) -> Value:
-    """All that lies outside the vocabulary is unknown alike."""
-    inside = graph.op("Less", symbols, graph.constant(vocabulary_size, np.int64))
-    return graph.where(inside, symbols, graph.constant(UNKNOWN, np.int64))
+from seqloom.graphs.symbols import known
+from seqloom.symbols import END
 
 
 @dataclass(frozen=True)
