@@ -1,7 +1,7 @@
 """Models of pairs on published data: train a packaged recipe, measure the test part once, print a row of docs/results.md.
 
     python benchmarks/pairs.py multi30k-en-de --data DATA --runs RUNS --threads 2
-    python benchmarks/pairs.py multi30k-en-fr --data DATA --runs RUNS
+    python benchmarks/pairs.py multi30k-en-fr --data DATA --runs RUNS       (-lower: lower-case; -transformer: that, and lower-case)
     python benchmarks/pairs.py g2p-dut --data DATA --runs RUNS              (and g2p-ady, g2p-arm, ...)
     python benchmarks/pairs.py g2p --data DATA --runs RUNS --ensemble 5     (all twelve, their mean; five seeds vote)
     python benchmarks/pairs.py dakshina-hi --data DATA --runs RUNS          (and dakshina-ta; -initial, -every_step)
@@ -138,15 +138,20 @@ def transliteration_measures(items: Items) -> dict[str, float]:
 # --- data sets -------------------------------------------------------------------------------------------------------
 
 
-def multi30k(language: str) -> Task:
+LOWER = tuple(f"data.vocabularies.{side}.lowercase=true" for side in ("source", "target"))
+"""As papers on Multi30k have it, which measure lower-case text: capitals are no part of what is learnt."""
+
+
+def multi30k(language: str, *further: str, recipe: str = "translation") -> Task:
     """English into another language."""
 
     def settings(data: Path) -> list[str]:
         parts = (("train", "train"), ("validation", "val"), ("test", "test_2016_flickr"))
         sides = (("source", "en"), ("target", language))
-        return [f"data.{part}.{side}={data / 'multi30k' / f'{file}.{one}.gz'}" for part, file in parts for side, one in sides]
+        files = [f"data.{part}.{side}={data / 'multi30k' / f'{file}.{one}.gz'}" for part, file in parts for side, one in sides]
+        return [*files, *further]
 
-    return Task("translation", settings, lambda items: translation_measures(items, language))
+    return Task(recipe, settings, lambda items: translation_measures(items, language))
 
 
 def g2p(language: str) -> Task:
@@ -203,8 +208,9 @@ REPLIES = measured_by("bleu", "distinct_1", "distinct_2")
 ALONE = "data.columns.preceding=[]"
 
 TASKS: dict[str, Task] = {
-    "multi30k-en-de": multi30k("de"),
-    "multi30k-en-fr": multi30k("fr"),
+    **{f"multi30k-en-{language}": multi30k(language) for language in ("de", "fr")},
+    **{f"multi30k-en-{language}-lower": multi30k(language, *LOWER) for language in ("de", "fr")},
+    **{f"multi30k-en-{one}-transformer": multi30k(one, *LOWER, recipe="translation-transformer") for one in ("de", "fr")},
     **{f"g2p-{language}": g2p(language) for language in LANGUAGES},
     **{f"dakshina-{language}": dakshina(language) for language in ("hi", "ta")},
     **{f"dakshina-{one}-{bridge}": dakshina(one, bridge) for one in ("hi", "ta") for bridge in ("initial", "every_step")},

@@ -3,9 +3,15 @@
 Masks are drawn for a whole sequence before its first step.
 """
 
+import math
+
+import torch
 from torch import Tensor, nn
 
 from seqloom.recipe import sections
+
+_LEVELS = 2**16
+"""How finely a rate is told: a number of two bytes says whether something is left out."""
 
 
 class SequenceDropout(nn.Module):
@@ -68,4 +74,8 @@ def _mask(shape: tuple[int, ...], rate: float, like: Tensor) -> Tensor:
 
     torch's own dropout would draw in the order of a tensor's memory, which is not the same in all ways through a model.
     """
-    return like.new_empty(shape).bernoulli_(1.0 - rate).div_(1.0 - rate)
+    count, left_out = math.prod(shape), round(rate * _LEVELS)
+    # Four decisions from each number that is drawn: `bernoulli_`, with one, takes a tenth of a small transformer's training.
+    drawn = torch.empty((count + 3) // 4, dtype=torch.int64, device=like.device).random_(-(2**63), None)
+    kept = drawn.view(torch.int16)[:count].view(shape) >= left_out - _LEVELS // 2
+    return kept.to(like.dtype).mul_(1.0 / (1.0 - rate))

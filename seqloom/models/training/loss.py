@@ -38,16 +38,14 @@ class _ChunkedCrossEntropy(torch.autograd.Function):
         for start in range(0, len(features), rows):
             part = slice(start, start + rows)
             logits = multiplier.addmm(bias, features[part], right_factor.t())
-            total = torch.logsumexp(logits, dim=1)
             right = labels[part, None]
-            surprise = total - logits.gather(1, right)[:, 0]
+            of_right, even = logits.gather(1, right)[:, 0], logits.mean(dim=1) if smoothing else 0.0
+            exponentials, sums, total = _exponentials(logits)
+            surprise = total - of_right
             nll += surprise.sum()
-            if smoothing:
-                even = total - logits.mean(dim=1)
-                surprise = (1.0 - smoothing) * surprise + smoothing * even
-            objective += surprise @ weights[part]
+            objective += ((1.0 - smoothing) * surprise + smoothing * (total - even)) @ weights[part]
             if of_features is not None:
-                slope = _slope(logits, total, right, weights[part], smoothing)
+                slope = _slope(exponentials, sums, right, weights[part], smoothing)
                 multiplier.mm(slope, right_factor, out=of_features[part])
                 multiplier.addmm(of_matrix, slope.t(), multiplier.operand(features[part]), out=of_matrix)
                 of_bias += slope.sum(dim=0)
@@ -62,13 +60,23 @@ class _ChunkedCrossEntropy(torch.autograd.Function):
         return None, of_features * objective, of_matrix * objective, of_bias * objective, None, None, None
 
 
-def _slope(logits: Tensor, total: Tensor, right: Tensor, weights: Tensor, smoothing: float) -> Tensor:
-    """The gradient of the objective for each logit, written over the logits."""
-    slope = logits.sub_(total[:, None]).exp_()
+def _exponentials(logits: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Exponentials of logits [N, V] less the largest of each row, written over them; their sums, and `log sum exp` of the logits.
+
+    Of a large vocabulary, exponentials and passes over all logits take as long as the products: each is made once.
+    """
+    largest = logits.amax(dim=1)
+    exponentials = logits.sub_(largest[:, None]).exp_()
+    sums = exponentials.sum(dim=1)
+    return exponentials, sums, largest + sums.log()
+
+
+def _slope(exponentials: Tensor, sums: Tensor, right: Tensor, weights: Tensor, smoothing: float) -> Tensor:
+    """The gradient of the objective for each logit, written over the exponentials."""
+    slope = exponentials.mul_((weights / sums)[:, None])
     if smoothing:
-        slope -= smoothing / slope.shape[1]
-    slope.scatter_add_(1, right, slope.new_full(right.shape, smoothing - 1.0))
-    return slope.mul_(weights[:, None])
+        slope -= (weights * (smoothing / slope.shape[1]))[:, None]
+    return slope.scatter_add_(1, right, (weights * (smoothing - 1.0))[:, None])
 
 
 def chunked_cross_entropy(
