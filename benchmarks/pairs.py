@@ -1,7 +1,7 @@
 """Models of pairs on published data: train a packaged recipe, measure the test part once, print a row of docs/results.md.
 
     python benchmarks/pairs.py multi30k-en-de --data DATA --runs RUNS --threads 2
-    python benchmarks/pairs.py multi30k-en-fr --data DATA --runs RUNS       (-lower: lower-case; -transformer: that, and lower-case)
+    python benchmarks/pairs.py multi30k-en-fr --data DATA --runs RUNS       (and -lower, -transformer: in lower case)
     python benchmarks/pairs.py g2p-dut --data DATA --runs RUNS              (and g2p-ady, g2p-arm, ...)
     python benchmarks/pairs.py g2p --data DATA --runs RUNS --ensemble 5     (all twelve, their mean; five seeds vote)
     python benchmarks/pairs.py dakshina-hi --data DATA --runs RUNS          (and dakshina-ta; -initial, -every_step)

@@ -61,7 +61,7 @@ class _ChunkedCrossEntropy(torch.autograd.Function):
 
 
 def _exponentials(logits: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Exponentials of logits [N, V] less the largest of each row, written over them; their sums, and `log sum exp` of the logits.
+    """Exponentials of logits [N, V] less the largest of a row, written over them; their sums, and `log sum exp` of the logits.
 
     Of a large vocabulary, exponentials and passes over all logits take as long as the products: each is made once.
     """
