@@ -35,7 +35,7 @@ from seqloom.recipe.sections import VocabularyFile
 from seqloom.system.files import LARGEST_VOCABULARY, open_regular, read_regular
 from seqloom.system.json_parsing import parse_object
 
-_VERSION = 8
+_VERSION = 9
 _DRAFT_SECONDS = 24 * 3600.0
 """A half-made preparation that nobody has touched for so long belongs to a process that was killed."""
 

@@ -4,7 +4,7 @@ from typing import ClassVar, Literal
 
 from tokenizers import Regex, decoders, normalizers, pre_tokenizers
 
-from seqloom.data.vocabulary.pipelines import ANY_CHARACTER, GRAPHEME, WHITE_SPACE
+from seqloom.data.vocabulary.pipelines import ANY_CHARACTER, GRAPHEME, MARKS, WHITE_SPACE
 from seqloom.recipe.sections import BuiltVocabulary, Characters
 
 SPACE = "▁"
@@ -119,6 +119,10 @@ class SubwordKind(Kind):
     """Parts of words, learnt from how often they occur. A person counts the words that they are parts of."""
 
     learnt = True
+
+    def splitter(self, section: BuiltVocabulary) -> pre_tokenizers.PreTokenizer:
+        """Cut at spaces and around punctuation: else *street.* would be learnt as another word than *street*."""
+        return pre_tokenizers.Sequence([super().splitter(section), pre_tokenizers.Split(Regex(MARKS), "isolated")])
 
     def readable(self, pieces: list[str]) -> list[str]:
         """Words and punctuation marks."""

@@ -10,7 +10,10 @@ from typing import Any
 from seqloom.system.json_parsing import require_types
 
 ANY_CHARACTER, GRAPHEME, WHITE_SPACE = r"[\s\S]", r"\X", r"\s+"
-"""The regular expressions of all vocabularies."""
+_LETTER, _MARK, _JOINING = r"[\p{L}\p{M}\p{N}]", r"[\p{P}\p{S}]", "['\u2019.,:\u2010\u00b7_-]"
+MARKS = f"\u2581?(?:(?!\u2581|(?<={_LETTER}){_JOINING}(?={_LETTER})){_MARK})+"
+"""The regular expressions of all vocabularies. MARKS: punctuation with the space before it; what joins parts of a word, as in
+*well-known*, *it's* and *3.5*, is a part of the word."""
 
 _MODELS = ("WordLevel", "BPE", "Unigram")
 _STAGES = frozenset(
@@ -34,6 +37,7 @@ _PATTERNS = (
     {"Regex": ANY_CHARACTER},
     {"Regex": GRAPHEME},
     {"Regex": WHITE_SPACE},
+    {"Regex": MARKS},
     {"String": "\u2581"},
 )
 

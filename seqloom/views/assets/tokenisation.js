@@ -79,8 +79,21 @@ function cut(units, before, after) {
   return pieces;
 }
 
+// What a regular expression finds is a piece by itself, and so is what lies between two finds.
+function isolated(units, pattern) {
+  const ends = new Set(), pieces = [];
+  for (const found of spelled(units).matchAll(pattern)) ends.add(found.index).add(found.index + found[0].length);
+  let place = 0;
+  for (const unit of units) {
+    if (!place || ends.has(place)) pieces.push([]);
+    pieces.at(-1).push(unit);
+    place += unit.letter.length;
+  }
+  return pieces;
+}
+
 const SPLITTERS = {
-  Split: (units) => units.map((unit) => [unit]),
+  Split: (units, stage) => isolated(units, new RegExp(stage.pattern.Regex, "gu")),
   WhitespaceSplit: (units) => {
     const white = (unit) => WHITE.test(unit.letter);
     return cut(units, white, white).filter((piece) => !white(piece[0]));
