@@ -80,7 +80,7 @@ function cut(units, before, after) {
 }
 
 // What a regular expression finds is a piece by itself, and so is what lies between two finds.
-function isolated(units, pattern) {
+function splitOut(units, pattern) {
   const ends = new Set(), pieces = [];
   for (const found of spelled(units).matchAll(pattern)) ends.add(found.index).add(found.index + found[0].length);
   let place = 0;
@@ -93,7 +93,7 @@ function isolated(units, pattern) {
 }
 
 const SPLITTERS = {
-  Split: (units, stage) => isolated(units, new RegExp(stage.pattern.Regex, "gu")),
+  Split: (units, stage) => splitOut(units, new RegExp(stage.pattern.Regex, "gu")),
   WhitespaceSplit: (units) => {
     const white = (unit) => WHITE.test(unit.letter);
     return cut(units, white, white).filter((piece) => !white(piece[0]));

@@ -268,6 +268,18 @@ def test_subwords_keep_to_their_size() -> None:
     assert build_vocabulary(sections.Unigram(size=16), texts).size <= 16
 
 
+@pytest.mark.parametrize("kind", [sections.Bpe, sections.Unigram])
+def test_subwords_are_cut_around_punctuation_but_not_inside_a_word(kind: type[sections.Bpe | sections.Unigram]) -> None:
+    texts = ['A well-known street, he said: "It\'s 3.5 km (or more)..."', "l\u2019eau, and/or 今日は、いい。"]
+    vocabulary = build_vocabulary(kind(size=400), texts * 50)
+    pieces = [piece for text in texts for piece in vocabulary.kind.splitter(kind()).pre_tokenize_str(text)]
+    assert " ".join(piece for piece, _ in pieces).replace("\u2581", "_") == (
+        '_A _well-known _street , _he _said : _" It\'s _3.5 _km _( or _more )..." _l\u2019eau , _and / or _今日は 、 いい 。'
+    )
+    for text in texts:
+        assert vocabulary.decode(vocabulary.encode_source(text).ids) == text
+
+
 def test_a_size_too_small_for_the_characters_is_refused_with_a_remedy() -> None:
     with pytest.raises(RecipeError, match=r"kind unigram could not be learnt .* Raise its size"):
         built(sections.Unigram(size=8), "abcdefghijklmnop")
