@@ -8,13 +8,14 @@ import pytest
 import torch
 from PIL import Image
 
+from seqloom.data.builtin.moves import MovesRoot
 from seqloom.data.media.files import Media, MediaRoot
 from seqloom.data.media.images import ImagePixels
 from seqloom.errors import DataError
 from seqloom.models.encoders.frontends import build_frontend
-from seqloom.models.encoders.frozen_features import frozen_network
+from seqloom.models.encoders.frozen_features import FrozenFrames, frozen_network
 from seqloom.models.encoders.vision import in_a_row
-from seqloom.recipe.sections import ConvolutionalEncoder, EfficientNetLite0Encoder, ImageSource
+from seqloom.recipe.sections import ConvolutionalEncoder, EfficientNetLite0Encoder, ImageSource, VideoEncoder, VideoSource
 
 SOURCE, PIXELS = ImageSource(size=(64, 96)), ImagePixels(64, 96)
 LAST, MIDDLE = EfficientNetLite0Encoder(), EfficientNetLite0Encoder(features="middle")
@@ -76,3 +77,30 @@ def test_a_file_that_is_no_picture_is_named(files: Sequence[Media], tmp_path: Pa
     (tmp_path / "7.png").write_text("not a picture")
     with pytest.raises(DataError, match=r"7\.png"):
         list(build_frontend(SOURCE, LAST, threads=2).arrays(files))
+
+
+def films_of(**settings: object) -> FrozenFrames:
+    """What is seen of films. settings: of their encoder."""
+    encoder = VideoEncoder.model_validate({"frames": {"kind": "efficientnet_lite0"}, **settings})
+    found = build_frontend(VideoSource(size=32), encoder)
+    assert isinstance(found, FrozenFrames)
+    return found
+
+
+def test_a_frozen_network_sees_a_clip_in_every_form_to_learn_from() -> None:
+    assert films_of().forms() == []
+    assert [len(films_of(**one).forms()) for one in ({"flip": True}, {"shift": 0.1}, {"flip": True, "shift": 0.1})] == [
+        2,
+        5,
+        10,
+    ]
+    forms = films_of(flip=True, shift=0.1).forms()
+    assert forms[0].key == films_of().key
+    assert len({one.key for one in forms}) == len(forms)
+
+
+def test_forms_of_a_clip_are_seen_differently() -> None:
+    film = [MovesRoot().resolve("moves:3")]
+    plain, mirrored = (next(one.arrays(film)) for one in films_of(flip=True).forms())
+    assert plain.shape == mirrored.shape == (8, 1280)
+    assert np.abs(plain.astype(np.float32) - mirrored).max() > 0.1

@@ -97,7 +97,6 @@ def test_the_cost_counts_every_frame() -> None:
     [
         ({"frames": {**CNN, "summary": "flatten"}}, "as long as its grid is large"),
         ({"frames": {"kind": "efficientnet_lite0"}, "differences": True}, "has learnt to see three"),
-        ({"frames": {"kind": "efficientnet_lite0"}, "flip": True}, "is computed once"),
         ({"memory": "grid", "time": {"kind": "pyramid", "layers": 2}}, "makes one state of 2 frames"),
     ],
 )

@@ -65,7 +65,7 @@ class VideoKind(FileKind[VideoSource]):
     def shortcoming(self, media: Media) -> str | None:
         """How long it is, if only the beginning of it is read."""
         most = self.section.maximum_frames
-        if len(replace(self.frontend(), maximum_frames=most + 1).array(media)) <= most:
+        if len(replace(self.frontend(), maximum_frames=most + 1, follow=False).array(media)) <= most:
             return None
         seconds = header_of(media).seconds
         return f"{seconds:.0f} s" if seconds else f"more than {most} frames"
@@ -82,7 +82,7 @@ class VideoKind(FileKind[VideoSource]):
         section = self.section
         height, width = section.height_and_width
         pace, most = section.frames_per_second, section.maximum_frames
-        return VideoFrames(height, width, section.fit, section.grey, pace, most, threads)
+        return VideoFrames(height, width, section.fit, section.grey, pace, most, section.follow, threads=threads)
 
     def renderer(self, media: Media) -> Renderer:
         """The frames as a model sees them."""

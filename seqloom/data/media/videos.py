@@ -4,7 +4,8 @@ What comes from outside is not trusted. The kinds of files that are opened are a
 so that nothing is opened that could lead to other files. Sizes and lengths are checked before a frame is decoded, decoders are
 told the largest frame, and no more frames are decoded than are wanted.
 
-Frames are turned as the file says. Where a file has more of them than are wanted, those between are left out.
+Frames are turned as the file says. Where a file has more of them than are wanted, those between are left out. If what moves is
+followed, frames are decoded twice, to find it and to cut it out, so that no more than one of them is there in full.
 """
 
 from collections.abc import Iterable, Iterator
@@ -19,7 +20,8 @@ import numpy.typing as npt
 from seqloom.data.examples import abbreviated
 from seqloom.data.media.containers import demuxer_of, open_container
 from seqloom.data.media.files import DrawnFilm, FrameFolder, Media, MediaError
-from seqloom.data.media.images import LARGEST_PICTURE, LARGEST_SIDE, Fit, ImagePixels, check_header
+from seqloom.data.media.following import LOOKED_AT, Numbers, boxes
+from seqloom.data.media.images import LARGEST_PICTURE, LARGEST_SIDE, Fit, ImagePixels, check_header, open_image
 from seqloom.data.media.threads import in_order
 
 if TYPE_CHECKING:
@@ -40,6 +42,12 @@ _ENDS = {"gif": b";", "apng": b"IEND\xaeB`\x82"}
 
 _WHOLE = 0.9
 """A file whose frames end before this share of what its header promises breaks off."""
+
+_DRAWN = 4
+"""A film that is drawn is drawn so many times larger than wanted if what moves is to be cut out of it."""
+
+_FOLDER_PACE = 10.0
+"""How many frames of a folder are taken for a second."""
 
 _LUMA = np.array([0.299, 0.587, 0.114], dtype=np.float32)
 
@@ -83,9 +91,32 @@ def header_of(media: Media) -> Header:
 
 
 @dataclass(frozen=True)
+class ClipForm:
+    """One of the forms in which a clip can be learnt from. down, across: by which share of its sides it is moved."""
+
+    down: float = 0.0
+    across: float = 0.0
+    mirrored: bool = False
+
+    @property
+    def key(self) -> str:
+        """What tells it from other forms."""
+        return f"moved {self.down:g} {self.across:g}{' mirrored' if self.mirrored else ''}"
+
+    def of(self, frames: Frames) -> Frames:
+        """Frames in this form; where a frame was moved away from, its edge is repeated."""
+        height, width = frames.shape[1:3]
+        rows, columns = np.arange(height) - round(self.down * height), np.arange(width) - round(self.across * width)
+        moved = frames[:, rows.clip(0, height - 1)][:, :, columns.clip(0, width - 1)]
+        return np.ascontiguousarray(moved[:, :, ::-1] if self.mirrored else moved)
+
+
+@dataclass(frozen=True)
 class VideoFrames:
     """Makes rows of frames of equal size from videos of any size.
 
+    follow: whether what moves before a camera that stands still is cut out of each frame, and made as large as is wanted.
+    form: in which form frames are wanted; None means as they are.
     threads: how many videos are decoded at once. It changes nothing but speed.
     """
 
@@ -95,6 +126,8 @@ class VideoFrames:
     grey: bool = False
     frames_per_second: float | None = None
     maximum_frames: int = 200
+    follow: bool = False
+    form: ClipForm | None = None
     threads: int = 1
 
     @property
@@ -102,7 +135,8 @@ class VideoFrames:
         """What the rows depend on besides the files. The number counts changes of the arithmetic."""
         pace = "all" if self.frames_per_second is None else f"{self.frames_per_second:g}"
         colours = "grey" if self.grey else "colours"
-        return f"frames 1 {self.height}x{self.width} {self.fit} {colours} {pace} {self.maximum_frames}"
+        further = (" following 1" if self.follow else "") + (f" {self.form.key}" if self.form else "")
+        return f"frames 1 {self.height}x{self.width} {self.fit} {colours} {pace} {self.maximum_frames}{further}"
 
     @property
     def row(self) -> tuple[int, ...]:
@@ -115,28 +149,86 @@ class VideoFrames:
 
     def array(self, media: Media) -> Frames:
         """The frames of one video. A drawing is drawn in the size that is wanted, which takes no decoder."""
-        frames = self._seen(media)
+        frames = self._seen(media) if self.form is None else self.form.of(self._seen(media))
         return np.rint(frames @ _LUMA)[..., None].astype(np.uint8) if self.grey else frames
 
     def _seen(self, media: Media) -> Frames:
+        if self.follow:
+            return self._followed(media)
         if isinstance(media, DrawnFilm) and self.height == self.width:
             return media.draw(self.height)[: self.maximum_frames]
         if isinstance(media, FrameFolder):
             pictures = ImagePixels(self.height, self.width, self.fit)
             return np.stack([pictures.array(frame) for frame in media.frames[: self.maximum_frames]])
-        with _opened(media) as (container, stream):
-            header = _header(stream)
-            found = [self._fitted(frame) for frame in _paced(_decoded(media, container, stream, header), self)]
-        if not found:
-            raise VideoProblem(f"{media.name}: expected a video with frames, found none in it. Copy it again", "empty-video")
-        return np.stack(found)
+        return np.stack([self._fitted(frame, _turns(frame)) for frame in self._wanted(media)])
 
-    def _fitted(self, frame: "VideoFrame") -> Frames:
-        """A frame the right way up, in the wanted size."""
-        turns = round((frame.rotation % 360) / 90) % 4
+    def _followed(self, media: Media) -> Frames:
+        """What moves, cut out of each frame; whole frames if nothing does."""
+        places = self._places(media)
+        if places is None:
+            return np.stack([self._fitted(frame, _turns(frame)) for frame in self._wanted(media)])
+        frames = zip(self._wanted(media), places, strict=True)
+        return np.stack([self._fitted(_cut(frame, place), _turns(frame)) for frame, place in frames])
+
+    def _places(self, media: Media) -> Numbers | None:
+        """Where what moves is in each frame."""
+        small: list[npt.NDArray[np.uint8]] = []
+        times: list[float] = []
+        lies = False
+        for number, frame in enumerate(self._wanted(media)):
+            across, down = (small[0].shape[::-1]) if small else _reduced(frame)
+            seen = frame.reformat(across, down, format="gray", interpolation="AREA").to_ndarray()
+            small.append(seen.astype(np.uint8, copy=False))
+            times.append(number / _FOLDER_PACE if frame.pts is None else frame.time)
+            lies = _turns(frame) % 2 == 1
+        height, width = (self.width, self.height) if lies else (self.height, self.width)
+        return boxes(np.stack(small), np.maximum.accumulate(times), height / width)
+
+    def _wanted(self, media: Media) -> "Iterator[VideoFrame]":
+        """Frames as they are, at the pace that is wanted. Raises `VideoProblem` if there is none."""
+        from av import VideoFrame
+
+        if isinstance(media, DrawnFilm):
+            drawn = media.draw(_DRAWN * max(self.height, self.width))
+            yield from map(VideoFrame.from_ndarray, drawn[: self.maximum_frames])
+            return
+        if isinstance(media, FrameFolder):
+            for picture in media.frames[: self.maximum_frames]:
+                yield VideoFrame.from_ndarray(np.array(open_image(picture)))
+            return
+        some = False
+        with _opened(media) as (container, stream):
+            for frame in _paced(_decoded(media, container, stream, _header(stream)), self):
+                yield frame
+                some = True
+        if not some:
+            raise VideoProblem(f"{media.name}: expected a video with frames, found none in it. Copy it again", "empty-video")
+
+    def _fitted(self, frame: "VideoFrame", turns: int) -> Frames:
+        """A frame the right way up, in the wanted size. turns: by how many right angles it is to be turned."""
         height, width = (self.width, self.height) if turns % 2 else (self.height, self.width)
         pixels = frame.reformat(*_scaled(frame, width, height, self.fit), format="rgb24", interpolation="AREA").to_ndarray()
         return np.rot90(_centred(pixels, height, width), turns)
+
+
+def _turns(frame: "VideoFrame") -> int:
+    return round((frame.rotation % 360) / 90) % 4
+
+
+def _reduced(frame: "VideoFrame") -> tuple[int, int]:
+    """Width and height of a frame that is just large enough to see what moves."""
+    scale = min(1.0, LOOKED_AT / max(frame.width, frame.height))
+    return max(1, round(scale * frame.width)), max(1, round(scale * frame.height))
+
+
+def _cut(frame: "VideoFrame", place: Numbers) -> "VideoFrame":
+    """A part of a frame. place: top, left, bottom and right, as shares of its sides."""
+    from av import VideoFrame
+
+    pixels = frame.to_ndarray(format="rgb24").astype(np.uint8, copy=False)
+    top, left = (min(int(share * side), side - 1) for share, side in zip(place[:2], pixels.shape, strict=False))
+    height, width = (max(1, round(share * side)) for share, side in zip(place[2:] - place[:2], pixels.shape, strict=False))
+    return VideoFrame.from_ndarray(np.ascontiguousarray(pixels[top : top + height, left : left + width]))
 
 
 def _scaled(frame: "VideoFrame", width: int, height: int, fit: Fit) -> tuple[int, int]:

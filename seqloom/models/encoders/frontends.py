@@ -1,6 +1,6 @@
 """What makes arrays of the files that a recipe's sources name, for encoders to read."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import torch
@@ -20,11 +20,20 @@ def build_frontends(recipe: sections.Recipe) -> dict[str, Frontend]:
     return {name: build_frontend(source, recipe.encoders[name]) for name, source in recipe.data.file_sources.items()}
 
 
-def frontend_variants(recipe: sections.Recipe) -> dict[str, list[Frontend]]:
-    """What makes rows of files to learn from, where it is one of several: sounds at the speeds that the recipe names."""
+def frontend_variants(recipe: sections.Recipe) -> dict[str, Sequence[Frontend]]:
+    """What makes rows of files to learn from, where it is one of several, each of which is drawn as often as another.
+
+    Sounds are heard at the speeds that the recipe names. Frames that a frozen network sees are moved and mirrored before it
+    sees them; those that a model learns to see are, when it does.
+    """
     speeds = recipe.training.augment.speeds if recipe.training.augment else ()
-    found = {name: frontend for name, frontend in build_frontends(recipe).items() if isinstance(frontend, SoundRows)}
-    return {name: [replace(frontend, speed=speed) for speed in speeds] for name, frontend in found.items() if speeds}
+    several: dict[str, Sequence[Frontend]] = {}
+    for name, frontend in build_frontends(recipe).items():
+        if isinstance(frontend, SoundRows):
+            several[name] = [replace(frontend, speed=speed) for speed in speeds]
+        elif isinstance(frontend, FrozenFrames):
+            several[name] = frontend.forms()
+    return {name: forms for name, forms in several.items() if forms}
 
 
 def build_frontend(source: sections.FileSource, encoder: sections.AnyEncoder, *, threads: int | None = None) -> Frontend:

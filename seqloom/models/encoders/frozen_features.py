@@ -1,8 +1,9 @@
 """What a frozen network sees of images and of frames, computed once for each of them: what `data.media` calls a frontend."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property, partial
-from itertools import islice
+from itertools import islice, product
 
 import numpy as np
 import numpy.typing as npt
@@ -11,7 +12,7 @@ import torch
 from seqloom.data.media.files import Media
 from seqloom.data.media.images import ImagePixels
 from seqloom.data.media.threads import in_order
-from seqloom.data.media.videos import VideoFrames
+from seqloom.data.media.videos import ClipForm, VideoFrames
 from seqloom.models.encoders.efficientnet import EfficientNetLite0, Level
 from seqloom.models.encoders.pretrained import SHA256
 from seqloom.models.encoders.vision import in_a_row, layout_of, outline_of, scaled
@@ -77,7 +78,16 @@ class FrozenFrames:
     def __init__(self, section: sections.VideoEncoder, frames: VideoFrames) -> None:
         if not isinstance(section.frames, sections.EfficientNetLite0Encoder):
             raise TypeError(section.frames)
-        self._section, self._frames, self._pooled = section.frames, frames, section.memory == "frames"
+        self._encoder, self._frames = section, frames
+        self._section, self._pooled = section.frames, section.memory == "frames"
+
+    def forms(self) -> "list[FrozenFrames]":
+        """The same for each form of a clip to learn from: moved towards each corner, and mirrored. Nothing if there is one."""
+        shift, mirrored = self._encoder.shift, (False, True) if self._encoder.flip else (False,)
+        ways = [(0.0, 0.0), *product((-shift, shift), repeat=2)] if shift else [(0.0, 0.0)]
+        forms = [ClipForm(down, across, flip) for down, across in ways for flip in mirrored]
+        frames = [replace(self._frames, form=None if form == ClipForm() else form) for form in forms]
+        return [FrozenFrames(self._encoder, one) for one in frames] if len(frames) > 1 else []
 
     @cached_property
     def _network(self) -> EfficientNetLite0:

@@ -177,6 +177,8 @@ class VideoSource(PictureSource):
     """Of a file with more, frames are left out; `None` takes all. A folder's frames are taken as they are."""
     maximum_frames: Annotated[int, Field(ge=1, le=10_000)] = 200
     """So many are taken at most, from the beginning."""
+    follow: bool = False
+    """Whether what moves is cut out of every frame and made large: for a camera that stands still. `size` is the cut's."""
 
     @property
     def channels(self) -> int:
@@ -187,7 +189,8 @@ class VideoSource(PictureSource):
     def in_words(self) -> str:
         """What it is, for a summary."""
         pace = "all frames" if self.frames_per_second is None else f"{self.frames_per_second:g} frames per second"
-        return "{}videos of {} x {} pixels, {}".format("grey " if self.grey else "", *self.height_and_width, pace)
+        seen = "{} x {} pixels, {}".format(*self.height_and_width, pace)
+        return f"{'grey ' if self.grey else ''}videos of {seen}{', following what moves' if self.follow else ''}"
 
 
 class FeaturesSource(FileSource):

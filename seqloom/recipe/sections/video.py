@@ -40,9 +40,11 @@ class VideoEncoder(Section):
     memory: Literal["frames", "grid"] = "frames"
     """What a decoder can look at: frames, or every place of the grid of every frame."""
     shift: Fraction = 0.0
-    """In training, a clip is moved by up to this share of its sides, all of its frames alike."""
+    """In training, a clip is moved by up to this share of its sides, all of its frames alike; before a frozen network,
+    towards one of the four corners or not at all, so that it has to look five times."""
     flip: bool = False
-    """In training, half of the clips are mirrored. Only where left and right mean nothing to the output."""
+    """In training, half of the clips are mirrored. Only where left and right mean nothing to the output. A frozen network
+    has to look twice as often."""
 
     @property
     def is_pretrained(self) -> bool:
@@ -82,11 +84,6 @@ class VideoEncoder(Section):
             raise ValueError(
                 "`differences: true` adds channels to a frame, and EfficientNet-Lite0 has learnt to see three. "
                 "Remove `differences`, or write `frames: {kind: cnn}`"
-            )
-        if self.is_frozen and (self.shift or self.flip):
-            raise ValueError(
-                "`shift` and `flip` change frames in training, and what a frozen network sees of them is computed once. "
-                "Remove them, or write `frames: {kind: efficientnet_lite0, tuned: true}`"
             )
         if self.is_frozen and self.memory == "frames" and self.frames.summary != "pool":
             raise ValueError(

@@ -113,6 +113,15 @@ def test_a_folder_of_pictures_is_a_video_in_the_order_of_numbers(tmp_path: Path)
     assert media.content_hash == kind_of(tmp_path).find("clip", Origin("table.tsv", 1)).content_hash
 
 
+def test_a_form_moves_all_frames_alike_and_repeats_their_edges() -> None:
+    frames = np.arange(2 * 4 * 4 * 3, dtype=np.uint8).reshape(2, 4, 4, 3)
+    moved = videos.ClipForm(down=0.25, across=-0.5).of(frames)
+    np.testing.assert_array_equal(moved[:, 1:, :2], frames[:, :3, 2:])
+    np.testing.assert_array_equal(moved[:, 0], moved[:, 1])
+    np.testing.assert_array_equal(moved[:, :, 3], moved[:, :, 2])
+    np.testing.assert_array_equal(videos.ClipForm(mirrored=True).of(frames), frames[:, :, ::-1])
+
+
 def test_a_folder_without_pictures_is_none(tmp_path: Path) -> None:
     (tmp_path / "clip").mkdir()
     with pytest.raises(MediaError, match="folder without pictures"):
