@@ -14,6 +14,7 @@ JSON and as lines of docs/results.md.
 
 import csv
 import json
+import math
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -109,6 +110,14 @@ def accuracy(judged: Sequence[tuple[Example, str]]) -> float:
     return round(100 * sum(example.target == text for example, text in judged) / len(judged), 2)
 
 
+def interval(right: int, count: int) -> tuple[float, float]:
+    """Between which percentages an accuracy lies with 95 % confidence (Wilson 1927)."""
+    deviations = 1.96
+    share, weight = right / count, deviations**2 / count
+    middle, spread = share + weight / 2, deviations * math.sqrt(share * (1 - share) / count + weight / (4 * count))
+    return round(100 * (middle - spread) / (1 + weight), 1), round(100 * (middle + spread) / (1 + weight), 1)
+
+
 def measure_classes(run: Path) -> Found:
     """Accuracy, also on the two classes that are each other backwards, where there are such."""
     judged = right_of(run)
@@ -153,7 +162,8 @@ def leave_one_out(name: str, data: Path, runs: Path, settings: Sequence[str], pe
         by_person[person] = accuracy(found)
         print(json.dumps({person: by_person[person]}), flush=True)
     wrong = [f"{example.target} -> {text}" for example, text in judged if example.target != text]
-    print(json.dumps({"name": name, "accuracy": accuracy(judged), "by_person": by_person, "wrong": wrong}))
+    overall = {"accuracy": accuracy(judged), "interval": interval(len(judged) - len(wrong), len(judged))}
+    print(json.dumps({"name": name, **overall, "by_person": by_person, "wrong": wrong}))
 
 
 def recipe_of(name: str, settings: Sequence[str]) -> Recipe:
