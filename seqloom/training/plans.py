@@ -81,10 +81,12 @@ class ExamplePlans(Plans[BatchPlan]):
 
     def _batch(self, index: int) -> Batch:
         numbers, augment = self._plan.batches[index], self.recipe.training.augment
-        if augment is None:
+        if augment is None and not self.split.recut:
             return self.split.batch(numbers)
         random = np.random.default_rng([self.recipe.seed, self._epoch, index])
         batch = self.split.batch(numbers, random)
+        if augment is None:
+            return batch
         frames = {name for name, source in self.recipe.data.sources.items() if source.content == "frames"}
         covered = {name: masked(one, augment, random) if name in frames else one for name, one in batch.sources.items()}
         return replace(batch, sources=covered)

@@ -185,6 +185,17 @@ def test_a_transformer_does_not_read_running_text() -> None:
     )
 
 
+def test_running_text_does_not_come_in_other_pieces_each_time() -> None:
+    text = (
+        "data: {train: a.txt, text: stream, vocabularies: {target: {kind: bpe, dropout: 0.1}}}\n"
+        "model: {encoder: null, bridge: {kind: none}}\n"
+    )
+    assert refusal(text) == (
+        "r.yaml:1: data.vocabularies.target.dropout: running text is cut into windows of symbols before training begins, so "
+        "its words cannot come in other pieces each time. Remove it, or read lines by themselves (`text: lines`)."
+    )
+
+
 def test_coverage_without_attention_is_refused_at_its_place() -> None:
     text = "data: {train: p.tsv}\nmodel: {bridge: {kind: initial}}\nsearch: {coverage: 0.5}\n"
     with pytest.raises(RecipeError, match=r"mine\.yaml:3: search\.coverage: it judges where the model looked"):

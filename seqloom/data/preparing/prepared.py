@@ -29,9 +29,9 @@ from seqloom.data.preparing.named_files import are_unchanged, damaged, read_insi
 from seqloom.data.preparing.splits import PreparedSplit, open_split
 from seqloom.data.preparing.splitting import SplitName
 from seqloom.data.preparing.spool import Progress, Spool
-from seqloom.data.vocabulary import Vocabulary
+from seqloom.data.vocabulary import MergeDropout, Vocabulary
 from seqloom.errors import DataError, RunError, WriteError
-from seqloom.recipe.sections import VocabularyFile
+from seqloom.recipe.sections import Bpe, VocabularyFile
 from seqloom.system.files import LARGEST_VOCABULARY, open_regular, read_regular
 from seqloom.system.json_parsing import parse_object
 
@@ -87,11 +87,11 @@ def prepare(
     try:
         if vocabularies is not None:
             if not grow and _is_there(folder, corpus) and _same(vocabularies, (opened := _open(folder)).vocabularies):
-                return _with_media(opened, corpus, frontends or {}, variants or {}, progress)
+                return _for_learning(opened, corpus, frontends or {}, variants or {}, progress)
             folder = base / f"{stamp}-{_key(vocabularies)}{'-grown' if grow else ''}-{_VERSION}"
         if not _is_there(folder, corpus):
             _make(corpus, folder, vocabularies, progress, grow=grow, tell_apart=tell_apart)
-        return _with_media(_open(folder), corpus, frontends or {}, variants or {}, progress)
+        return _for_learning(_open(folder), corpus, frontends or {}, variants or {}, progress)
     except OSError as problem:
         raise WriteError(
             f"{folder}: could not write the prepared data ({problem.strerror}). "
@@ -114,6 +114,23 @@ def _is_there(folder: Path, corpus: Corpus) -> bool:
         return True
     shutil.rmtree(folder)
     return False
+
+
+def _for_learning(
+    prepared: Prepared,
+    corpus: Corpus,
+    frontends: Mapping[str, Frontend],
+    variants: Mapping[str, Sequence[Frontend]],
+    progress: Progress,
+) -> Prepared:
+    """Add what is not written down: the arrays of files, and what cuts the words of training into other pieces each time."""
+    whole = _with_media(prepared, corpus, frontends, variants, progress)
+    own = {name: corpus.data.vocabulary_of(name) for name in corpus.data.symbol_sides}
+    rates = {name: section.dropout for name, section in own.items() if isinstance(section, Bpe) and section.dropout > 0.0}
+    if not rates or "train" not in whole.splits:
+        return whole
+    recut = {name: MergeDropout(whole.vocabularies[name], rate) for name, rate in rates.items()}
+    return replace(whole, splits={**whole.splits, "train": replace(whole.splits["train"], recut=recut)})
 
 
 def _with_media(

@@ -16,7 +16,7 @@ from seqloom.data.media.catalogue import TOO_LONG
 from seqloom.data.media.store import MediaSide
 from seqloom.data.preparing.batches import Batch, StreamBatch, StreamPlan
 from seqloom.data.preparing.spool import SpooledChunk, smallest
-from seqloom.data.vocabulary import Sequences, Vocabulary
+from seqloom.data.vocabulary import MergeDropout, Sequences, Vocabulary
 from seqloom.recipe.sections import TARGET, Data
 from seqloom.symbols import END, UNKNOWN
 
@@ -25,7 +25,7 @@ from seqloom.symbols import END, UNKNOWN
 class PreparedSplit:
     """One split, memory-mapped. sides: per side the flat ids (of vectors: rows of numbers) and the N + 1 offsets into them.
 
-    media: the sides that are files.
+    media: the sides that are files. recut: what cuts texts of a side into other pieces each time.
     """
 
     sides: Mapping[str, tuple[npt.NDArray[Any], IntArray]]
@@ -36,6 +36,7 @@ class PreparedSplit:
     cut: int = 0
     """Of so many sources only the beginning is read."""
     media: Mapping[str, MediaSide] = field(default_factory=dict)
+    recut: Mapping[str, MergeDropout] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.weights)
@@ -48,12 +49,15 @@ class PreparedSplit:
         return np.diff(offsets)
 
     def batch(self, numbers: IntArray, random: np.random.Generator | None = None) -> Batch:
-        """The examples of the given numbers, padded. random: draws the forms of files that have several."""
-        sources = {name: self._padded(name, numbers) for name in self.sides if name != TARGET}
+        """The examples of the given numbers, padded. random: draws forms of files, and pieces of words, that have several."""
+        texts = {name: self._padded(name, numbers) for name in self.sides}
+        if random is not None:
+            texts |= {name: recut.drawn(texts[name], random) for name, recut in self.recut.items()}
+        sources = {name: text for name, text in texts.items() if name != TARGET}
         for name, side in self.media.items():
             sources[name] = side.batch(numbers) if random is None else side.drawn(numbers, random)
         origins = tuple(Origin(self.files[file], int(line)) for file, line in self.places[numbers])
-        return Batch(sources, self._padded(TARGET, numbers), np.asarray(self.weights[numbers]), origins)
+        return Batch(sources, texts[TARGET], np.asarray(self.weights[numbers]), origins)
 
     @property
     def symbols(self) -> int:

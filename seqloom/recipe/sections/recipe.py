@@ -19,7 +19,7 @@ from seqloom.recipe.sections.training import Training
 from seqloom.recipe.sections.transformer import TransformerDecoder, TransformerEncoder
 from seqloom.recipe.sections.video import VideoEncoder
 from seqloom.recipe.sections.vision import ConvolutionalEncoder, EfficientNetLite0Encoder
-from seqloom.recipe.sections.vocabularies import MarkedVocabulary, VocabularyFile
+from seqloom.recipe.sections.vocabularies import Bpe, MarkedVocabulary, VocabularyFile
 
 _READS: dict[type[AnyEncoder], str] = {
     TextEncoder: "text",
@@ -235,6 +235,16 @@ class Recipe(Section):
             raise ValueError("training.augment: it covers parts of sounds or other frames, and no source is one. Remove it")
         if augment is not None and augment.speeds and "sound" not in kinds:
             raise ValueError("training.augment.speeds: sounds are played at them, and no source is a sound. Remove them")
+        return self
+
+    @model_validator(mode="after")
+    def _running_text_has_one_form(self) -> Self:
+        target = self.data.vocabularies.target
+        if self.data.text == "stream" and isinstance(target, Bpe) and target.dropout:
+            raise ValueError(
+                "data.vocabularies.target.dropout: running text is cut into windows of symbols before training begins, so its "
+                "words cannot come in other pieces each time. Remove it, or read lines by themselves (`text: lines`)"
+            )
         return self
 
     @model_validator(mode="after")

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from seqloom.recipe.sections.base import Positive, Section
+from seqloom.recipe.sections.base import Fraction, Positive, Section
 
 
 class VocabularySection(Section):
@@ -52,6 +52,8 @@ class Bpe(VocabularySection):
 
     kind: Literal["bpe"] = "bpe"
     size: Annotated[int, Field(ge=8)] = 8000
+    dropout: Fraction = 0.0
+    """While a model learns, each merge is left out with this probability, so that it seldom reads a word in the same pieces."""
 
 
 class Unigram(VocabularySection):

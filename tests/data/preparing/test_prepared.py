@@ -180,6 +180,19 @@ def test_ids_are_those_of_the_texts_encoded_whole(
 # --- splits ---------------------------------------------------------------------------------------------------------
 
 
+def test_words_of_training_alone_come_in_other_pieces_and_only_where_chance_is_given(tmp_path: Path) -> None:
+    vocabulary = {"kind": "bpe", "size": 60, "dropout": 0.5}
+    file = written(tmp_path / "p.tsv", [f"water of rivers {n}\tthe waters" for n in range(50)])
+    prepared = prepare(corpus_of(file, vocabularies={"source": vocabulary, "target": {"kind": "bpe", "size": 40}}))
+    train, numbers = prepared.splits["train"], np.arange(20)
+    assert set(train.recut) == {"source"}
+    assert not prepared.splits["validation"].recut
+    plain, one, same = train.batch(numbers), *(train.batch(numbers, np.random.default_rng(3)) for _ in range(2))
+    assert one.sources["source"].lengths.sum() > plain.sources["source"].lengths.sum()
+    assert np.array_equal(one.sources["source"].values, same.sources["source"].values)
+    assert np.array_equal(one.target.values, plain.target.values)
+
+
 def test_shares_are_kept_and_equal_sources_stay_together(tmp_path: Path) -> None:
     lines = [f"{line}{extra}" for line in pairs(2000) for extra in ("", "x")]  # every source twice
     prepared = prepare(corpus_of(written(tmp_path / "a.tsv", lines), split={"validation": 0.2, "test": 0.1}))
