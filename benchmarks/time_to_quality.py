@@ -16,6 +16,7 @@ import json
 import math
 import time
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -37,7 +38,7 @@ from seqloom.recipe import read_recipe
 from seqloom.recipe.sections import Greedy, Recipe
 from seqloom.training.loop import update
 from seqloom.training.machine import choose_threads, computing
-from seqloom.training.optimisation import build_optimiser, learning_rate_factor, set_learning_rate
+from seqloom.training.optimisation import Average, build_optimiser, learning_rate_factor, set_learning_rate
 from seqloom.training.plans import build_plans
 from seqloom.views.charts.plots import Panel, line_chart
 
@@ -93,6 +94,7 @@ def ours(recipe: Recipe, prepared: Prepared, examples: list[Example]) -> Side:
     training = recipe.training
     model = build_model(recipe, {name: one.size for name, one in prepared.vocabularies.items()}).train()
     optimiser = build_optimiser(training.optimiser, model, training.learning_rate)
+    average = Average(model, training.ema.decay) if training.ema is not None else None
     plans = build_plans(prepared.splits["train"], recipe)
     total = min(training.steps or 10**12, training.epochs * plans.steps_per_epoch)
     done = 0
@@ -103,12 +105,15 @@ def ours(recipe: Recipe, prepared: Prepared, examples: list[Example]) -> Side:
         for step in range(done, min(total, done + updates)):
             set_learning_rate(optimiser, training.learning_rate * learning_rate_factor(training.schedule, step, total, 0))
             update(model, plans.batches(step), optimiser, recipe, step=step, precision="fp32")
+            if average is not None:
+                average.update(step + 1)
         done += updates
 
     def outputs() -> list[str]:
         model.eval()
-        predictor = Predictor([OpenedModel(TorchStepper(model), prepared.vocabularies, recipe)])
-        return [one.text for one in predictor.predict(examples, search=Greedy(**recipe.search.shared))]
+        with average.in_place() if average is not None else nullcontext():
+            predictor = Predictor([OpenedModel(TorchStepper(model), prepared.vocabularies, recipe)])
+            return [one.text for one in predictor.predict(examples, search=Greedy(**recipe.search.shared))]
 
     return Side("ours", learn, outputs)
 
@@ -174,6 +179,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True, help="the folder of the data set")
     parser.add_argument("--reach", type=float, required=True, help="the quality that counts")
     parser.add_argument("--minutes", type=float, default=60.0, help="give a side up after so many")
+    parser.add_argument("--recipe", help="another one of ours for the task, such as translation-transformer")
     parser.add_argument("--slice", type=int, default=50, help="updates between two validations")
     parser.add_argument("--threads", type=int, default=choose_threads(None))
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="change our recipe")
@@ -182,7 +188,7 @@ def main() -> None:
     wanted = parser.parse_args()
     task = TASKS[wanted.task]
     files = [f"data.{name}={path}" for name, path in task.files(wanted.data).items()]
-    packaged = read_recipe(find_recipe(task.recipe), [*files, "data.test=null", *wanted.set])
+    packaged = read_recipe(find_recipe(wanted.recipe or task.recipe), [*files, "data.test=null", *wanted.set])
     plain = task.workload.recipe()
     plain = plain.model_copy(update={"data": packaged.data.model_copy(update={"vocabularies": task.workload.vocabularies})})
     examples = list(Corpus(packaged.data, packaged.seed).examples("validation"))
