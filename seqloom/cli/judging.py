@@ -62,17 +62,17 @@ def given_examples(
     """Pairs to measure a model on: those of a file, read as the recipe reads its own, or the recipe's test split.
 
     empty_targets: a target may be empty. Features that training never saw count as absent, as they do in validation; standard
-    error says how many.
+    error says where, and which classes training never saw.
     """
+    from seqloom.data.unseen import unseen_sentences
+
     if file is None:
         examples = _test_split(predictor)
     else:
         examples = _pairs_of(predictor, file, columns, parse_format(format), empty_targets=empty_targets)
-    tolerated = predictor.tolerant(examples)
-    changed = sum(one.features != other.features for one, other in zip(examples, tolerated, strict=True))
-    if changed:
-        typer.echo(f"seqloom: {changed:,} examples have features that training never saw; they count as absent", err=True)
-    return tolerated
+    for sentence in unseen_sentences(examples, predictor.vocabularies, predictor.recipe.data.text_sources):
+        typer.echo(f"seqloom: {sentence}", err=True)
+    return predictor.tolerant(examples)
 
 
 def judged_examples(

@@ -149,7 +149,13 @@ class Reader:
             raise UsageError(f"{example.origin}: expected the sources {', '.join(self.sources)}, found no {missing[0]}")
         if example.features and not self._texts:
             raise DataError(f"{example.origin}: features are symbols in front of a text, and no source is text. Leave them out")
-        blank = not any(text.strip() for text in example.sources.values())
+        empty = [name for name in self.sources if not example.sources[name].strip()]
+        blank = len(empty) == len(self.sources)
+        if empty and not blank:
+            raise DataError(
+                f"{example.origin}: expected {' and '.join(self.sources)}, found no {empty[0]}: it is empty, and no model was "
+                "trained on an empty one. Fill it in, or leave this input out"
+            )
         try:
             sources = {name: reader.read(example, example.sources[name], blank=blank) for name, reader in self._readers.items()}
         except DataError as problem:

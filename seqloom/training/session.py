@@ -3,7 +3,7 @@
 import math
 import sys
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -16,6 +16,7 @@ from seqloom.data.preparing.corpus import Corpus
 from seqloom.data.preparing.prepared import Prepared, prepare
 from seqloom.data.preparing.splits import PreparedSplit
 from seqloom.data.preparing.splitting import SplitName
+from seqloom.data.unseen import unseen_sentences
 from seqloom.data.vocabulary import Vocabulary
 from seqloom.errors import DataError, RecipeError, RunError, UsageError
 from seqloom.metrics import NotComputedError, absence, better, silence
@@ -208,8 +209,8 @@ def _train(run: RunFolder, prepared: Prepared, frontends: Mapping[str, Frontend]
     if prepared.splits.keys() >= {"test"} and not len(prepared.splits["test"]):
         display.say(f"warning: there are no test examples{_remedy('test', prepared.splits['test'])}")
     validator = build_validator(recipe, prepared, frontends)
-    if warning := _silent_metric(recipe, validator):
-        display.say(warning)
+    for warning in _warnings(recipe, validator, prepared):
+        display.say(f"warning: {warning}")
     with computing(int(run.facts["threads"])), stops_politely() as stop_wanted:
         progress = fit(
             model,
@@ -365,16 +366,20 @@ def _require_metric(recipe: Recipe) -> None:
         raise NotComputedError(f"training.validation.metric is {metric}, but {reason}")
 
 
-def _silent_metric(recipe: Recipe, validator: Validator) -> str:
-    """Warn of a metric that cannot improve on this data: early stopping would take the first weights for the best."""
+def _warnings(recipe: Recipe, validator: Validator, prepared: Prepared) -> Iterator[str]:
+    """Warn of validation examples that no output can be right for, and of a metric that cannot improve on this data.
+
+    Early stopping would take the first weights for the best.
+    """
+    if not isinstance(validator, PairValidator):
+        return
+    yield from unseen_sentences(validator.examples, prepared.vocabularies, recipe.data.text_sources)
     metric = recipe.training.validation.metric
-    if metric == "loss" or not isinstance(validator, PairValidator):
-        return ""
-    reason = silence(metric, [example.targets for example in validator.examples])
-    return reason and (
-        f"warning: training.validation.metric is {metric}, but {reason}, and no weights would count as better than the first. "
-        "Choose another one: --set training.validation.metric=cer"
-    )
+    if metric != "loss" and (reason := silence(metric, [example.targets for example in validator.examples])):
+        yield (
+            f"training.validation.metric is {metric}, but {reason}, and no weights would count as better than the first. "
+            "Choose another one: --set training.validation.metric=cer"
+        )
 
 
 def _greeting(recipe: Recipe, prepared: Prepared, model: EncoderDecoder, precision: Precision, run: RunFolder) -> str:
