@@ -201,13 +201,12 @@ def _explain_source(
     exhibits = [_exhibit(run, text, features, beam, maximum_input, wishes, labelled=len(runs) > 1) for run in runs]
     with told_of(MissingFontWarning):
         written = write_map(exhibits, out)
-    predictions = [one.prediction for one in exhibits]
     if len(runs) == 1:
-        body, lines = predictions[0].as_json(), _said(predictions[0])
+        body, lines = exhibits[0].as_json(), _said(exhibits[0].prediction)
     else:
-        said = list(zip(runs, predictions, strict=True))
+        said = list(zip(runs, exhibits, strict=True))
         body = {"predictions": [{"run": run, **one.as_json()} for run, one in said]}
-        lines = [f"{run}: {one.text}" for run, one in said]
+        lines = [f"{run}: {one.prediction.text}" for run, one in said]
     if json:
         print_json({**body, "written": str(written)})
     else:

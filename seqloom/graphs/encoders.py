@@ -34,6 +34,7 @@ class Memory:
     summary: Value
     finals: tuple[CellState, ...]
     symbols: Value | None = None
+    looked: tuple[Value, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -184,12 +185,13 @@ def _read_comparing(
     scores = graph.op("Div", graph.op("MatMul", mine, graph.transpose(others, 0, 2, 1)), graph.number(math.sqrt(width)))
     seen = graph.unsqueeze(neighbour.memory.mask, 1)
     looked = graph.op("Softmax", graph.where(seen, scores, graph.number(_LEAST)), axis=-1)
-    found = graph.op("MatMul", graph.where(seen, looked, graph.number(0.0)), others)
+    looked = graph.where(seen, looked, graph.number(0.0))
+    found = graph.op("MatMul", looked, others)
     apart, alike = graph.op("Abs", graph.sub(mine, found)), graph.mul(mine, found)
     compared = graph.op("Relu", weights.linear(graph, "compare", graph.concat(mine, found, apart, alike)))
     states, _ = _read_vectors(graph, section, weights, compared, lengths)
     summary = graph.concat(_largest(graph, states, own.mask), _mean(graph, states, own.mask))
-    return Memory(states, own.mask, summary, ((summary,),), symbols)
+    return Memory(states, own.mask, summary, ((summary,),), symbols, (graph.unsqueeze(looked, 1),))
 
 
 def _words(graph: Graph, memory: Memory, table: Array) -> Value:
@@ -230,8 +232,8 @@ def _read_related(
     if neighbour.memory.symbols is None:
         raise TypeError("a text is read together with another source, which has words")
     question = neighbour.memory.symbols, neighbour.memory.mask
-    states, mask, summary = read_related(graph, section, weights, symbols, lengths, question)
-    return Memory(states, mask, summary, ((summary,),))
+    states, mask, summary, looked = read_related(graph, section, weights, symbols, lengths, question)
+    return Memory(states, mask, summary, ((summary,),), looked=looked)
 
 
 def _read_at_once(

@@ -126,6 +126,9 @@ def _write_start(graph: Graph, decoder: Decoder, memories: Mapping[str, Memory])
         graph.output(f"{name}.first", leaves[name], leaf.kind, _one_row(leaf) if name in decoder.rows else leaf.shape)
     for name, memory in memories.items():
         graph.output(f"summary.{name}", memory.summary, "float", ["B", decoder.sizes.summaries[name]])
+        if memory.looked:
+            rounds = graph.concat(*(graph.unsqueeze(one, 1) for one in memory.looked), axis=1)
+            graph.output(f"looked.{name}", rounds, "float", ["B", len(memory.looked), "H", f"N.{name}", f"M.{name}"])
 
 
 def _write_ctc(graph: Graph, weights: Parameters, memory: Memory, size: int | None) -> None:

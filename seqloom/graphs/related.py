@@ -24,8 +24,8 @@ def read_related(
     symbols: Value,
     lengths: Value,
     question: tuple[Value, Value],
-) -> tuple[Value, Value, Value]:
-    """The sentences [B, N, D], their mask [B, N], and what becomes of the question [B, D].
+) -> tuple[Value, Value, Value, tuple[Value, ...]]:
+    """The sentences [B, N, D], their mask [B, N], what becomes of the question [B, D], and where each round looked.
 
     question: its symbols and their mask, [B, S'].
     """
@@ -39,13 +39,16 @@ def read_related(
     states = graph.mul(states, graph.number(math.sqrt(section.size)))
     attention = weights.below("attention")
     relations = _relations(graph, section, attention, words)
+    rounds = []
     for vector in weights["rounds"]:
         states = graph.add(states, graph.constant(vector, np.float32))
-        states = graph.add(states, _attended(graph, section, attention, states, graph.unsqueeze(mask, 1, 2), relations))
+        read, looked = _attended(graph, section, attention, states, graph.unsqueeze(mask, 1, 2), relations)
+        states = graph.add(states, read)
         states = graph.add(states, feed_forward(graph, weights.below("feed_forward"), states))
+        rounds.append(looked)
     states = normed(graph, weights, states)
     summary = graph.op("Gather", states, graph.constant(0, np.int64), axis=1)
-    return _without_question(graph, states), _without_question(graph, mask), summary
+    return _without_question(graph, states), _without_question(graph, mask), summary, tuple(rounds)
 
 
 def _compared(graph: Graph, section: sections.RelatedEncoder, question: tuple[Value, Value], said: Value) -> Value:
@@ -113,8 +116,8 @@ def _attended(
     states: Value,
     seen: Value,
     relations: tuple[Value, Value],
-) -> Value:
-    """What states [B, N, D] read in one another. seen: [B, 1, 1, N]."""
+) -> tuple[Value, Value]:
+    """What states [B, N, D] read in one another, and with what weights [B, H, N, N]. seen: [B, 1, 1, N]."""
     own = normed(graph, weights, states)
     query, keys, values = (weights.linear(graph, f"to_{part}", own) for part in ("query", "key", "value"))
     scores = graph.add(head_scores(graph, query, keys, section.heads, section.size), relations[0])
@@ -122,4 +125,4 @@ def _attended(
     related = graph.op("MatMul", graph.transpose(looked, 0, 2, 1, 3), relations[1])  # [B, N, H, D / H]
     heads = graph.op("MatMul", looked, split_heads(graph, values, section.heads))
     heads = graph.add(heads, graph.transpose(related, 0, 2, 1, 3))
-    return weights.linear(graph, "to_context", join_heads(graph, heads, section.size))
+    return weights.linear(graph, "to_context", join_heads(graph, heads, section.size)), looked

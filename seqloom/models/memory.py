@@ -27,7 +27,8 @@ class Memory:
 
     states [B, S, D], one vector per position; mask [B, S], True where real; summary [B, D'], one vector for all of it, from
     real positions only; finals: the last state of each layer, leaves [B, D'], from which a decoder may start; symbols [B, S]:
-    what was read, if it was symbols. D' is D but for pictures, of which the summary may be all states side by side.
+    what was read, if it was symbols. D' is D but for pictures, of which the summary may be all states side by side. looked:
+    where an encoder that reads a source beside another one looked, round by round, [B, H, N, M] from N places to M.
     """
 
     states: Tensor
@@ -35,3 +36,4 @@ class Memory:
     summary: Tensor
     finals: tuple[CellState, ...]
     symbols: Tensor | None = None
+    looked: tuple[Tensor, ...] = ()

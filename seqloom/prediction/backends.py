@@ -44,6 +44,10 @@ class SourceStepper(Stepper, Protocol):
         """The summary of every source, one vector for all of it, [B, D]."""
         ...
 
+    def looked(self, sources: Mapping[str, Padded]) -> Mapping[str, FloatArray]:
+        """Where encoders looked while they read one sentence beside another source, by source [R, H, N, M], round by round."""
+        ...
+
     def energies(self, sources: Mapping[str, Padded], tokens: IntArray) -> Mapping[str, FloatArray]:
         """The scores of attention (A1) while one sentence is written, by source [T, H, S]; none without scores."""
         ...

@@ -1,6 +1,6 @@
 """Predictions that draw themselves, where a notebook shows them or into a file. Views are imported when they are wanted."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from seqloom.data.kinds.contract import Player, Renderer
 from seqloom.errors import DataError
+from seqloom.results.inner_looks import InnerLook
 from seqloom.results.predictions import Prediction
 
 if TYPE_CHECKING:
@@ -21,11 +22,17 @@ _MOVING = 4
 class DrawnPrediction(Prediction):
     """A prediction that draws its attention map where a notebook shows it. renderers: its sources that are pictures.
 
-    players: those that are sounds.
+    players: those that are sounds. inside: computes where encoders looked that read one source beside another.
     """
 
     renderers: Mapping[str, Renderer] = field(default_factory=dict, repr=False, compare=False)
     players: Mapping[str, Player] = field(default_factory=dict, repr=False, compare=False)
+    inside: Callable[[], Sequence[InnerLook]] | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def inner_looks(self) -> tuple[InnerLook, ...]:
+        """Where encoders looked that read one source beside another; computed when it is asked for."""
+        return () if self.inside is None else tuple(self.inside())
 
     def exhibit(self, label: str = "") -> "Exhibit":
         """The prediction with its pictures as the model saw them, for views; without those that cannot be read any more.
@@ -47,7 +54,7 @@ class DrawnPrediction(Prediction):
         for name, play in self.players.items():
             with suppress(DataError):
                 sounds[name] = play()
-        return Exhibit(self, pictures, label, films, sounds)
+        return Exhibit(self, pictures, label, films, sounds, self.inner_looks)
 
     def save(self, path: str | Path, *, title: str = "") -> Path:
         """Draw where the model looked, as .html, .svg, .png or .json by the file's ending; return its path."""

@@ -6,6 +6,7 @@ A language model may have a say in what they write (shallow fusion).
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Self, TypedDict, Unpack
 
@@ -24,6 +25,7 @@ from seqloom.prediction.combining import Voices
 from seqloom.prediction.constraints import OracleInput, Prefix, forced_symbols, told_steps
 from seqloom.prediction.drawn import DrawnPrediction
 from seqloom.prediction.ensembles import agree_on_copying, require_agreement, require_fusible
+from seqloom.prediction.inner_looks import looking_inside
 from seqloom.prediction.inputs import Advance, Input, Reader, ReadExample
 from seqloom.prediction.tasks import Task, Watch, batches_of, next_chunk, require_nbest
 from seqloom.recipe import Recipe
@@ -89,6 +91,7 @@ class Predictor:
             tell_apart=copied,
             limit=None if maximum_input is None else Limit(maximum_input),
         )
+        self._looks_inside = looking_inside(models, self.reader)
         self.fusion_weight = None if language_model is None else weight
         beside = None if language_model is None else language_model.stepper
         self._voices = Voices([model.stepper for model in models], beside, weight)
@@ -291,6 +294,7 @@ class Predictor:
             read.unread,
             renderers=self.reader.renderers(read),
             players=self.reader.players(read),
+            inside=None if self._looks_inside is None or not hypotheses else partial(self._looks_inside, read),
         )
 
     def _candidate(self, hypothesis: Hypothesis, read: ReadExample) -> Candidate:

@@ -206,6 +206,15 @@ class RuntimeStepper:
         summaries = self._encoder.run([f"summary.{name}" for name in sources], self._read(sources, count))
         return dict(zip(sources, summaries, strict=True))
 
+    def looked(self, sources: Mapping[str, Padded]) -> Mapping[str, FloatArray]:
+        """Where encoders looked while they read one sentence beside another source, by source [R, H, N, M].
+
+        Nothing for models that were exported before graphs said it.
+        """
+        names = [name for name in sources if f"looked.{name}" in self._encoder.outputs]
+        found = self._encoder.run([f"looked.{name}" for name in names], self._read(sources, 1)) if names else []
+        return {name: rounds[0] for name, rounds in zip(names, found, strict=True)}
+
     def energies(self, sources: Mapping[str, Padded], tokens: IntArray) -> Mapping[str, FloatArray]:
         """The scores of attention while one sentence is written, by source [T, H, S]."""
         state, steps = self.start(sources, 1), []

@@ -147,6 +147,15 @@ def test_whole_targets_summaries_and_energies_are_the_same(architecture: Archite
         assert_close(stepper.energies(one, tokens)[name], energies, 1e-4)
 
 
+@each(_readable(["related+question", "comparing-second", "comparing-bahdanau"]))
+def test_encoders_looked_at_the_same(architecture: Architecture) -> None:
+    one = item(batch_for(architecture), 0).sources
+    found, wanted = exported(architecture).looked(one), TorchStepper(model_of(architecture, torch.float32)).looked(one)
+    assert found.keys() == wanted.keys() != set()
+    for name, weights in wanted.items():
+        assert_close(found[name], weights, 1e-5)
+
+
 @each(ATTENDING)
 def test_it_looks_where_it_is_told(architecture: Architecture) -> None:
     batch = batch_for(architecture)

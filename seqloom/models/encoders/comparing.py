@@ -55,11 +55,12 @@ class ComparingEncoder(RecurrentEncoder):
         own: Memory = self._reader[0](symbols, lengths)
         mine, others = self._words(own), self._words(neighbour)
         scores = mine @ others.transpose(1, 2) / math.sqrt(mine.shape[-1])  # [B, S, S']
-        found = masked_softmax(scores, neighbour.mask[:, None]) @ others
+        weights = masked_softmax(scores, neighbour.mask[:, None])
+        found = weights @ others
         compared = torch.cat([mine, found, (mine - found).abs(), mine * found], dim=-1)
         states, _ = self.read(self.dropout(torch.relu(self.compare(compared))), lengths)
         summary = torch.cat([largest(states, own.mask), mean(states, own.mask)], dim=-1)
-        return Memory(states, own.mask, summary, ((summary,),), symbols)
+        return Memory(states, own.mask, summary, ((summary,),), symbols, (weights[:, None],))
 
     def _words(self, memory: Memory) -> Tensor:
         if memory.symbols is None:

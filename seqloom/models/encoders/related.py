@@ -79,13 +79,16 @@ class RelatedEncoder(Encoder):
         relations = self.attention.relations(words, mask)
         states = torch.cat([self._asked(neighbour.symbols, asked), self._said(symbols, parting)], dim=1)
         states = self.dropout((states + self._when(parting.counts, states.shape[1])) * math.sqrt(self.memory_size))
+        looked = []
         for vector in self.rounds:
             states = states + vector
-            states = states + self.dropout(self.attention(states, relations))
+            read, weights = self.attention(states, relations)
+            states = states + self.dropout(read)
             states = states + self.dropout(self.feed_forward(states))
+            looked.append(weights)
         states = self.norm(states)
         summary = states[:, 0]
-        return Memory(states[:, 1:], mask[:, 1:], summary, ((summary,),))
+        return Memory(states[:, 1:], mask[:, 1:], summary, ((summary,),), looked=tuple(looked))
 
     def _asked(self, symbols: Tensor, words: Tensor) -> Tensor:
         """The words of the question, summed up [B, 1, D]; a mark at its end is none."""
@@ -149,14 +152,14 @@ class RelatedAttention(MultiHeadAttention):
         scores = found[..., : self.heads].permute(0, 3, 1, 2).masked_fill(~mask[:, None, None], lowest)
         return Relations(scores, found[..., self.heads :])
 
-    def forward(self, states: Tensor, relations: Relations) -> Tensor:  # type: ignore[override]
-        """What states [B, N, D] read in one another."""
+    def forward(self, states: Tensor, relations: Relations) -> tuple[Tensor, Tensor]:  # type: ignore[override]
+        """What states [B, N, D] read in one another, and with what weights [B, H, N, N]."""
         normed = self.norm(states)
         queries, keys, values = (self._split(layer(normed)) for layer in (self.to_query, self.to_key, self.to_value))
         scores = queries @ keys.transpose(2, 3) / math.sqrt(queries.shape[-1])
         weights = torch.softmax(scores + relations.scores, dim=-1)
         related = weights.transpose(1, 2) @ relations.values  # [B, N, H, D / H]
-        return self._join(weights @ values + related.transpose(1, 2))
+        return self._join(weights @ values + related.transpose(1, 2)), weights
 
 
 def _below(question: Tensor, said: Tensor) -> Tensor:

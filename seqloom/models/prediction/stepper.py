@@ -177,6 +177,12 @@ class TorchStepper:
         return {name: memory.summary.float().cpu().numpy() for name, memory in self._model.encode(sources).items()}
 
     @torch.inference_mode()
+    def looked(self, sources: Mapping[str, Padded]) -> Mapping[str, FloatArray]:
+        """Where encoders looked while they read one sentence beside another source, by source [R, H, N, M]."""
+        memories = self._model.encode(sources)
+        return {name: torch.cat(one.looked).float().cpu().numpy() for name, one in memories.items() if one.looked}
+
+    @torch.inference_mode()
     def energies(self, sources: Mapping[str, Padded], tokens: IntArray) -> Mapping[str, FloatArray]:
         """The scores of attention while one sentence is written, by source [T, H, S]."""
         return attention_energies(self._whole, sources, tokens)

@@ -56,7 +56,7 @@ export function drawDifference(parent, before, after) {
   const [then, now] = [before, after].map((one) => one.prediction.drawing);
   const root = grow(box, now.markup);
   root.classList.add("signed");
-  root.querySelectorAll(".candidates, .scores, .texts dt, .texts .source, .legend, .look, .note").forEach((one) => { one.hidden = true; });
+  root.querySelectorAll(".candidates, .scores, .texts dt, .texts .source, .legend, .look, .note, .inside").forEach((one) => { one.hidden = true; });
   if (root.querySelector(".plot") && now.data.candidates[0].maps.some((map) => map.columns.length && map.heads.length)) {
     new DifferenceMap(root, { ...now.data, before: then.data, candidates: now.data.candidates.slice(0, 1) });
     const legend = make(box, "p", { class: "hint signs" });

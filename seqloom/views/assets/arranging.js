@@ -1,5 +1,5 @@
 // What a map of a prediction consists of, where it is made in the browser: the counterpart of views/maps and views/text.
-import { CAPTION, COVERAGE, GAP } from "./map.js";
+import { CAPTION, COVERAGE, GAP } from "./grid.js";
 
 const WIDTH = 900, HEIGHT = 1080, SMALLEST = 13, LARGEST = 36, NARROWEST = 46, LONGEST = 24;
 const NAMED = {

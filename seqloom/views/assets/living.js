@@ -1,4 +1,5 @@
 // A map with all that is in it, brought to life.
+import { InnerLook } from "./inner.js";
 import { HeatMap } from "./map.js";
 import { Reel } from "./reel.js";
 
@@ -8,5 +9,6 @@ export function enliven(root, data) {
     const reel = new Reel(one, root.heatMap, data.reels[index]);
     for (const kind of ["seqloom-point", "seqloom-choose"]) root.addEventListener(kind, () => reel.follow(root.heatMap.row));
   });
+  root.querySelectorAll(".inside").forEach((one, index) => new InnerLook(one, root.heatMap, data.inside[index]));
   return root.heatMap;
 }

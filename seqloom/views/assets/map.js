@@ -1,8 +1,8 @@
 // A map that one can point at: heat maps here, looks at pictures in look.js.
 import { clamp, full, isolated, make } from "./elements.js";
+import { CAPTION, COVERAGE, GAP, cellAt, fillCells, weightsOf, writeColumnLabel, writeLabel, writeRowLabel, writeText } from "./grid.js";
 import { Look } from "./look.js";
 
-export const GAP = 8, CAPTION = 16, COVERAGE = 34;
 const MOST_OF_PAGE = 0.38, LETTER = 0.58;
 
 const NO_MAP = { columns: [], heads: [], segments: [] };
@@ -55,13 +55,8 @@ export class HeatMap {
     this.root.dispatchEvent(new CustomEvent("seqloom-choose"));
   }
 
-  // The chosen head's weights; the mean for a source that has no such head.
-  chosenWeights(heads) {
-    const { scale } = this.data;
-    if (heads[this.choice.head]) return heads[this.choice.head].map((one) => one / scale);
-    if (!heads.length) return [];
-    return heads[0].map((_, cell) => heads.reduce((sum, head) => sum + head[cell], 0) / heads.length / scale);
-  }
+  // The mean for a source that has no such head.
+  chosenWeights(heads) { return weightsOf(heads, this.choice.head, this.data.scale); }
 
   weight(row, column) { return this.weights[this.choice.source][row * this.map.columns.length + column]; }
 
@@ -98,13 +93,13 @@ export class HeatMap {
       tabindex: 0, role: "application", "aria-label": "Attention map. The arrow keys move from cell to cell.",
     });
     this.svg = svg;
-    this.rowTexts = rows.map((label, index) => this.drawRowLabel(svg, label, index));
-    this.columnTexts = columns.map((label, index) => this.drawColumnLabel(svg, label, index));
+    this.rowTexts = rows.map((label, index) => writeRowLabel(svg, label, index, layout));
+    this.columnTexts = columns.map((label, index) => writeColumnLabel(svg, label, index, layout));
     if (columns.length) {
       this.drawCells(svg);
       this.drawCoverage(svg);
-      this.drawText(svg, layout.left, 11, `${isolated(this.data.sources[this.choice.source])} \u2192`, "quiet", 11, "start");
-      this.drawText(svg, layout.left - GAP, layout.top - GAP, "output \u2193", "quiet", 11, "end");
+      writeText(svg, layout.left, 11, `${isolated(this.data.sources[this.choice.source])} \u2192`, "quiet", 11, "start");
+      writeText(svg, layout.left - GAP, layout.top - GAP, "output \u2193", "quiet", 11, "end");
     }
     this.drawProbabilities(svg);
     this.marks = make(svg, "g");
@@ -129,9 +124,9 @@ export class HeatMap {
       const y = top + row * cell, inset = Math.max(cell * 0.1, 1);
       make(svg, "rect", { class: "accent behind", x: 0, y: y + inset, width: Math.max(probabilities[row] * room, 1), height: cell - 2 * inset });
       const shown = [...label[0]].length > letters ? [...label[0]].slice(0, letters - 1).join("") + "\u2026" : label[0];
-      this.paneTexts.push(this.drawLabel(svg, [shown, ...label.slice(1)], room - GAP + 2, y + cell / 2 + font * 0.35, "end"));
+      this.paneTexts.push(writeLabel(svg, [shown, ...label.slice(1)], room - GAP + 2, y + cell / 2 + font * 0.35, font, "end"));
     });
-    if (this.map.columns.length) this.drawText(svg, room - GAP + 2, top + rows.length * cell + GAP + 10, "coverage", "quiet", 11, "end");
+    if (this.map.columns.length) writeText(svg, room - GAP + 2, top + rows.length * cell + GAP + 10, "coverage", "quiet", 11, "end");
   }
 
   // Scroll to where the model looked while it wrote a symbol, unless that is in view.
@@ -144,49 +139,15 @@ export class HeatMap {
     if (hidden) view.scrollLeft = middle - pane - (view.clientWidth - pane) / 3;
   }
 
-  drawText(parent, x, y, text, kind, size, anchor, rtl = false) {
-    const attributes = { x, y, class: kind, "font-size": size, "text-anchor": anchor };
-    if (rtl) {
-      attributes.direction = "rtl";
-      attributes["unicode-bidi"] = "isolate";
-      if (anchor !== "middle") attributes["text-anchor"] = anchor === "end" ? "start" : "end";
-    }
-    return make(parent, "text", attributes, text);
-  }
-
-  drawLabel(parent, label, x, y, anchor) {
-    return this.drawText(parent, x, y, label[0], label[2] === "doubt" ? "doubt underlined" : label[2], this.map.layout.font, anchor, Boolean(label[1]));
-  }
-
-  drawRowLabel(svg, label, index) {
-    const { left, top, cell, font } = this.map.layout;
-    return this.drawLabel(svg, label, left - GAP, top + (index + 0.5) * cell + font * 0.35, "end");
-  }
-
-  drawColumnLabel(svg, label, index) {
-    const { left, top, cell, font, angle, turned } = this.map.layout;
-    const x = left + (index + 0.5) * cell, y = top - GAP;
-    if (!turned[index]) return this.drawLabel(svg, label, x, y, "middle");
-    const group = make(svg, "g", { transform: `translate(${x + font * 0.35} ${y}) rotate(-${angle})` });
-    return this.drawLabel(group, label, 0, 0, "start");
-  }
-
   drawCells(svg) {
-    const { left, top, cell, inset } = this.map.layout, columns = this.map.columns.length, rows = this.candidate.rows.length;
-    make(svg, "rect", { class: "panel", x: left, y: top, width: columns * cell, height: rows * cell });
-    this.weights[this.choice.source].forEach((weight, index) => {
-      const level = Math.floor(clamp(weight, 0, 1) * this.data.levels + 0.5);
-      if (!level) return;
-      const x = left + (index % columns) * cell + inset, y = top + Math.floor(index / columns) * cell + inset;
-      make(svg, "rect", { class: `w${level}`, x, y, width: cell - 2 * inset, height: cell - 2 * inset });
-    });
+    fillCells(svg, this.weights[this.choice.source], this.candidate.rows.length, this.map.columns.length, this.map.layout, this.data.levels);
   }
 
   drawCoverage(svg) {
     const { left, top, cell, inset } = this.map.layout, rows = this.candidate.rows.length;
     const sums = this.map.columns.map((_, column) => this.candidate.rows.reduce((sum, __, row) => sum + this.weight(row, column), 0));
     const scale = (COVERAGE - 2) / Math.max(1, ...sums), y = top + rows * cell + GAP, gap = Math.max(inset, 0.5);
-    this.drawText(svg, left - GAP, y + 10, "coverage", "quiet", 11, "end");
+    writeText(svg, left - GAP, y + 10, "coverage", "quiet", 11, "end");
     sums.forEach((sum, column) => {
       const bar = make(svg, "rect", {
         class: "accent bar", x: left + column * cell + gap, y, width: cell - 2 * gap, height: Math.max(sum * scale, 0.5),
@@ -204,20 +165,17 @@ export class HeatMap {
         class: "accent bar", x, y: y + inset, width: Math.max(value * bars, 1), height: cell - 2 * inset,
       });
       make(bar, "title", {}, `probability ${value.toFixed(4)}`);
-      if (cell >= 13) this.drawText(svg, x + bars + 6, y + cell / 2 + 3.5, value.toFixed(2), "quiet num", 10, "start");
+      if (cell >= 13) writeText(svg, x + bars + 6, y + cell / 2 + 3.5, value.toFixed(2), "quiet num", 10, "start");
     });
-    this.drawText(svg, x, top + this.candidate.probabilities.length * cell + 18, "probability", "quiet", 11, "start");
+    writeText(svg, x, top + this.candidate.probabilities.length * cell + 18, "probability", "quiet", 11, "start");
   }
 
   // Pointing: a row, a column, both or neither ---------------------------------------------------------------------
   listenToPlot(svg) {
     svg.addEventListener("pointermove", (event) => {
-      const { left, top, cell } = this.map.layout, frame = svg.getBoundingClientRect();
       const behind = event.clientX < this.scroll.getBoundingClientRect().left + this.pane.clientWidth;
-      const column = behind ? -1 : Math.floor((event.clientX - frame.left - left) / cell);
-      const row = Math.floor((event.clientY - frame.top - top) / cell);
-      const rows = this.candidate.rows.length, columns = this.map.columns.length;
-      this.point(row >= 0 && row < rows ? row : -1, column >= 0 && column < columns ? column : -1);
+      const [row, column] = cellAt(event, svg, this.candidate.rows.length, this.map.columns.length, this.map.layout);
+      this.point(row, behind ? -1 : column);
     });
     svg.addEventListener("pointerleave", () => this.rest());
     svg.addEventListener("blur", () => this.rest());
@@ -363,6 +321,16 @@ export class HeatMap {
     }
   }
 
+  // Around ranges of the running text.
+  frame(shadeable, segments) {
+    const frame = shadeable.getBoundingClientRect(), run = shadeable.querySelector(".run");
+    for (const [start, end] of segments)
+      for (const box of this.boxes(run, start, end)) {
+        const place = `left:${box.left - frame.left}px;top:${box.top - frame.top}px;width:${box.width}px;height:${box.height}px`;
+        make(shadeable, "span", { class: "box here", style: place });
+      }
+  }
+
   // Below what the model does not know, in the running text.
   underline(shadeable, start, end) {
     const frame = shadeable.getBoundingClientRect();
@@ -380,6 +348,7 @@ export class HeatMap {
     const strength = (symbols) => 0.75 * (this.place ? share(symbols) : doubt(symbols));
     this.paint(this.output, this.candidate.output, strength, (symbols) => symbols.includes(this.row));
     this.root.querySelectorAll(".shadeable.source").forEach((shadeable) => this.shadeSource(shadeable));
+    this.root.dispatchEvent(new CustomEvent("seqloom-shade"));
   }
 
   shadeSource(shadeable) {
@@ -389,7 +358,12 @@ export class HeatMap {
     const total = (symbols) => symbols.reduce((sum, one) => sum + weight(one), 0);
     const here = (symbols) => index === this.choice.source && symbols.includes(this.column);
     this.paint(shadeable, segments, (symbols) => 0.75 * Math.min(total(symbols), 1), here);
-    for (const [start, end] of index < 0 ? [] : this.candidate.maps[index].unknown || []) this.underline(shadeable, start, end);
+    this.underlineUnknown(shadeable);
+  }
+
+  underlineUnknown(shadeable) {
+    const found = this.candidate.maps[this.data.sources.indexOf(shadeable.dataset.name)];
+    for (const [start, end] of found?.unknown || []) this.underline(shadeable, start, end);
   }
 
   rowWeights(index) {

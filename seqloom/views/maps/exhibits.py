@@ -3,10 +3,12 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from seqloom.errors import UsageError
+from seqloom.results.inner_looks import InnerLook
 from seqloom.results.predictions import Candidate, Prediction
 from seqloom.views.drawing.pixels import Pixels
 from seqloom.views.text.segments import output_spans, surrounding_word
@@ -46,7 +48,8 @@ class Exhibit:
 
     pictures: by source name, those that are pictures; one that is missing is drawn as a plain ground. label: whose
     prediction it is where several are compared, such as a run and its bridge. films: by source name, the frames of those
-    that move, [frames, height, width, 3]. sounds: by source name, those that are heard, as WAV files.
+    that move, [frames, height, width, 3]. sounds: by source name, those that are heard, as WAV files. inside: where encoders
+    looked that read one source beside another.
     """
 
     prediction: Prediction
@@ -54,12 +57,18 @@ class Exhibit:
     label: str = ""
     films: Mapping[str, Pixels] = field(default_factory=dict)
     sounds: Mapping[str, bytes] = field(default_factory=dict)
+    inside: Sequence[InnerLook] = ()
 
     @cached_property
     def in_time(self) -> Prediction:
         """The prediction with weights over frames where it has weights over the places of frames: a column for each frame."""
         best, *others = (_in_time(one) for one in self.prediction.candidates)
         return replace(self.prediction, best=best, alternatives=tuple(others))
+
+    def as_json(self) -> dict[str, Any]:
+        """The prediction as `predict --json` prints it, and what encoders looked at."""
+        inside = {"inside": [one.as_json() for one in self.inside]} if self.inside else {}
+        return {**self.prediction.as_json(), **inside}
 
 
 def _in_time(candidate: Candidate) -> Candidate:

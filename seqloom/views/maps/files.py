@@ -60,7 +60,7 @@ def to_json(predictions: Predictions) -> str:
 
 def _content(exhibit: Exhibit) -> dict[str, Any]:
     label = {"label": exhibit.label} if exhibit.label else {}
-    return {**label, **exhibit.prediction.as_json()}
+    return {**label, **exhibit.as_json()}
 
 
 def _one_input(exhibits: list[Exhibit], path: str | Path) -> list[Exhibit]:

@@ -10,10 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from seqloom.results.predictions import Alignment, Candidate, Prediction
+from seqloom.results.inner_looks import InnerLook
+from seqloom.results.predictions import Alignment, Candidate, FloatArray, Prediction
 from seqloom.views.drawing.elements import as_elements
 from seqloom.views.drawing.page import asset, embedded, foreign, headline, number, page, script, text
 from seqloom.views.drawing.theme import LEVELS, drawing_style, page_variables
+from seqloom.views.maps import inner
 from seqloom.views.maps.chosen import chosen_sources, probability
 from seqloom.views.maps.exhibits import Exhibit, Shown, as_exhibit
 from seqloom.views.maps.layout import MapLayout, arrange, column_labels, row_labels
@@ -21,13 +23,13 @@ from seqloom.views.maps.looks import LIGHTING, look, look_data
 from seqloom.views.maps.overlays import is_pictured
 from seqloom.views.maps.reels import plan_reels, reel_data, reel_markup
 from seqloom.views.maps.strips import pictured, plan_strip
-from seqloom.views.maps.svg import UNKNOWN_NOTE, cell_inset, static_drawing
+from seqloom.views.maps.svg import UNKNOWN_NOTE, cell_inset, inner_drawing, static_drawing
 from seqloom.views.text.graphemes import utf16_offsets
 from seqloom.views.text.labels import Label, clean
 from seqloom.views.text.segments import output_spans, segments
 
 STYLES = ("map.css", "look.css", "reel.css")
-SCRIPTS = ("elements.js", "look.js", "map.js", "reel.js", "living.js", "maps.js")
+SCRIPTS = ("elements.js", "grid.js", "look.js", "map.js", "inner.js", "reel.js", "living.js", "maps.js")
 EMPTY = "\u2205"
 
 SCALE = 10_000
@@ -39,6 +41,9 @@ _LONG_TEXT = 200
 NO_ATTENTION = (
     "This model has no attention: it writes from a summary of the whole source, so there is no map to draw. "
     "The bars show how probable each output symbol was, given those before it."
+)
+_INNER_ALONE = (
+    "This model writes from a summary, without attention over the sources. What it looked at while it read them is below."
 )
 
 
@@ -82,11 +87,18 @@ def _section(exhibit: Exhibit, *, compact: bool, scripted: bool) -> str:
     strips = [plan_strip(best, name, exhibit.pictures.get(name)) for name in pictured(best)]
     return (
         f'<section class="seqloom-map">{heading}{_texts(prediction)}{_candidates(prediction)}'
-        f"{'' if attention else foreign(NO_ATTENTION, 'note', 'p')}"
+        f"{'' if attention else foreign(_INNER_ALONE if exhibit.inside else NO_ATTENTION, 'note', 'p')}"
         f'<div class="controls"></div>{"".join(map(reel_markup, plan_reels(exhibit)))}'
         f"{''.join(look(one, compact=compact, scripted=scripted) for one in strips)}"
-        f"{_plot(best, scripted=scripted)}{'' if scripted else embedded(_data(exhibit))}</section>"
+        f"{_plot(best, scripted=scripted)}{''.join(_inside(one, scripted=scripted) for one in exhibit.inside)}"
+        f"{'' if scripted else embedded(_data(exhibit))}</section>"
     )
+
+
+def _inside(look: InnerLook, *, scripted: bool) -> str:
+    """Where an encoder looked while it read, round by round."""
+    still = "" if scripted else "".join(f'<div class="round">{inner_drawing(one)}</div>' for one in inner.inner_maps(look))
+    return f'<div class="inside"><p class="what">{text(inner.heading(look))}</p><div class="rounds">{still}</div></div>'
 
 
 def _plot(candidate: Candidate, *, scripted: bool) -> str:
@@ -163,6 +175,25 @@ def _data(exhibit: Exhibit) -> dict[str, Any]:
         "sources": [clean(name) for name in names],
         "looks": max((one.looks for candidate in candidates for one in candidate.alignment.values()), default=1),
         "candidates": [_candidate_data(one, exhibit, names) for one in candidates],
+        **({"inside": [_inner_data(one, exhibit) for one in exhibit.inside]} if exhibit.inside else {}),
+    }
+
+
+def _inner_data(look: InnerLook, exhibit: Exhibit) -> dict[str, Any]:
+    """first: at which row the places of the source begin that was read."""
+    rows, columns = inner.row_labels(look), inner.column_labels(look)
+    texts = exhibit.prediction.sources
+    return {
+        "source": clean(look.source),
+        "first": look.rows.sources.index(look.source),
+        "captions": inner.captions(look),
+        "down": next(inner.inner_maps(look)).down,
+        "rows": [_label_data(one) for one in rows],
+        "columns": [_label_data(one) for one in columns],
+        "row_segments": inner.place_segments(look.rows, texts),
+        "column_segments": inner.place_segments(look.columns, texts),
+        "rounds": [_scaled(one) for one in look.weights],
+        "layout": _layout_data(arrange(rows, columns, alone=True)),
     }
 
 
@@ -203,9 +234,11 @@ def _unknown_segments(alignment: Alignment, source: str) -> list[tuple[int, int,
 
 def _heads(alignment: Alignment | None) -> list[list[int]]:
     """Per head, its weights row by row as whole numbers."""
-    if alignment is None:
-        return []
-    scaled = np.rint(np.nan_to_num(alignment.weights, posinf=0.0, neginf=0.0) * SCALE).astype(np.int64)
+    return [] if alignment is None else _scaled(alignment.weights)
+
+
+def _scaled(weights: FloatArray) -> list[list[int]]:
+    scaled = np.rint(np.nan_to_num(weights, posinf=0.0, neginf=0.0) * SCALE).astype(np.int64)
     listed: list[list[int]] = scaled.reshape(len(scaled), -1).tolist()
     return listed
 

@@ -15,7 +15,7 @@ CAPTION = 16.0
 COVERAGE = 34.0
 
 _WIDTH, _HEIGHT = 900.0, 1080.0
-_SMALLEST, _LARGEST = 13.0, 36.0
+_SMALLEST, _SMALLER, _LARGEST = 13.0, 22.0, 36.0
 _NARROWEST = 46.0  # the word "coverage" stands in the left margin
 
 
@@ -51,17 +51,21 @@ def column_labels(alignment: Alignment | None) -> list[Label]:
     return [label(symbol, mark=start == end, unknown=index in alignment.unknown) for index, (symbol, (start, end)) in columns]
 
 
-def arrange(rows: Sequence[Label], columns: Sequence[Label]) -> MapLayout:
-    """Square cells as large as a screen allows, and margins that hold the labels."""
-    cell = _cell_size(len(rows), len(columns))
+def arrange(rows: Sequence[Label], columns: Sequence[Label], *, alone: bool = False) -> MapLayout:
+    """Square cells as large as a screen allows, and margins that hold the labels.
+
+    alone: without room for probabilities and coverage, and with smaller cells, as there may be several.
+    """
+    cell = min(_cell_size(len(rows), len(columns)), _SMALLER if alone else _LARGEST)
     font = round(min(max(cell * 0.5, 10.0), 15.0), 1)
     angle, turned = _turning(columns, cell)
     left = round(max([_width(one, font) for one in rows] + [_NARROWEST]) + GAP + 2)
     top = round(CAPTION + _header_height(columns, turned, angle, font) + GAP)
-    bars = 48.0 if columns else 240.0
+    bars = 0.0 if alone else 48.0 if columns else 240.0
     grid_right = left + len(columns) * cell
-    width = max(grid_right + GAP + bars + 44, _overhang(columns, turned, angle, font, left, cell))
-    below = GAP + COVERAGE + GAP if columns else GAP + CAPTION
+    beside = 0.0 if alone else GAP + bars + 44
+    width = max(grid_right + beside, _overhang(columns, turned, angle, font, left, cell))
+    below = GAP if alone else GAP + COVERAGE + GAP if columns else GAP + CAPTION
     height = top + len(rows) * cell + below
     return MapLayout(cell, font, left, top, bars, angle, turned, math.ceil(width), math.ceil(height))
 

@@ -12,12 +12,13 @@ from seqloom.views.drawing.theme import LEVELS, LIGHT, NAMED, SPOT, VEIL
 from seqloom.views.maps.chosen import by_look, chosen_sources, chosen_weights, probability
 from seqloom.views.maps.class_bars import ClassBars, class_bars
 from seqloom.views.maps.exhibits import Exhibit, Picture
-from seqloom.views.maps.layout import CAPTION, COVERAGE, GAP, arrange, column_labels, row_labels
+from seqloom.views.maps.inner import InnerMap, heading, in_lines, inner_maps
+from seqloom.views.maps.layout import CAPTION, COVERAGE, GAP, MapLayout, arrange, column_labels, row_labels
 from seqloom.views.maps.overlays import blocks, composed, is_pictured, light, smooth
 from seqloom.views.maps.reels import HEAD as FRAME_NUMBERS
 from seqloom.views.maps.reels import Reel, plan_reels, without_reels
 from seqloom.views.maps.strips import CAPTION_LINE, CAPTION_SIZE, PROBABILITY_SIZE, Outline, PictureStep, plan_strip
-from seqloom.views.maps.svg import HEADING, NOTE_LINE, NOTE_SIZE, cell_inset, map_notes
+from seqloom.views.maps.svg import HEADING, NOTE_LINE, NOTE_SIZE, WIDEST, cell_inset, map_notes
 from seqloom.views.text.labels import Label, clean, estimated_width, isolated, label, wrapped
 
 _MARGIN, _TITLE, _LEGEND = 12.0, 30.0, 42.0
@@ -49,6 +50,8 @@ def several_to_png(exhibits: Sequence[Exhibit], *, title: str = "") -> bytes:
             panels.append(_Bars(bars))
         if (left := without_reels(one.in_time.best, reels)) is not None and (left.alignment or bars is None):
             panels += _panels(left, one.pictures)
+        for look in one.inside:
+            panels += [_Heading(heading(look)), *map(_Rounds, in_lines([*inner_maps(look)], WIDEST))]
     return _stacked(panels, title)
 
 
@@ -218,26 +221,14 @@ class _HeatMap:
     def draw(self, canvas: Canvas, x: float, y: float) -> None:
         layout = self.layout
         left, top = x + layout.left, y + layout.top
-        for index, one in enumerate(self.rows):
-            middle = top + (index + 0.5) * layout.cell
-            canvas.label(one, left - GAP, middle + layout.font * 0.35, size=layout.font, align="right")
+        _draw_rows(canvas, self.rows, layout, left, top)
         self.draw_probabilities(canvas, left + len(self.columns) * layout.cell + GAP, top)
         if self.weights is not None:
-            self.draw_columns(canvas, left, top - GAP)
+            _draw_columns(canvas, self.columns, layout, left, top - GAP)
             _draw_cells(canvas, self.weights, left, top, layout.cell)
             _draw_coverage(canvas, self.weights, left, top, layout.cell)
             canvas.text(left, y + 11, f"{isolated(self.name)} \u2192", LIGHT.quiet, 11)
             canvas.text(left - GAP, top - GAP, "output \u2193", LIGHT.quiet, 11, align="right")
-
-    def draw_columns(self, canvas: Canvas, left: float, y: float) -> None:
-        """Upright letters centred over their column, others leaning out of it."""
-        layout = self.layout
-        for index, (one, turned) in enumerate(zip(self.columns, layout.turned, strict=True)):
-            x = left + (index + 0.5) * layout.cell
-            if turned:
-                canvas.label(one, x + layout.font * 0.35, y, size=layout.font, align="left", angle=layout.angle)
-            else:
-                canvas.label(one, x, y, size=layout.font, align="center")
 
     def draw_probabilities(self, canvas: Canvas, x: float, top: float) -> None:
         """Right of each row, how probable its symbol was given those before it."""
@@ -249,6 +240,45 @@ class _HeatMap:
             if cell >= 13:
                 canvas.text(x + bars + 6, y + cell / 2 + 3.5, f"{value:.2f}", LIGHT.quiet, 10)
         canvas.text(x, top + len(self.probabilities) * cell + CAPTION + 2, "probability", LIGHT.quiet, 11)
+
+
+class _Rounds:
+    """Rounds in which an encoder looked, beside each other."""
+
+    def __init__(self, line: Sequence[InnerMap]) -> None:
+        self.line = line
+        self.width = sum(one.layout.width + GAP for one in line)
+        self.height = max(one.layout.height for one in line)
+        self.shades = True
+        self.notes: list[str] = []
+
+    def draw(self, canvas: Canvas, x: float, y: float) -> None:
+        for one in self.line:
+            layout = one.layout
+            left, top = x + layout.left, y + layout.top
+            _draw_rows(canvas, one.rows, layout, left, top)
+            _draw_columns(canvas, one.columns, layout, left, top - GAP)
+            _draw_cells(canvas, one.weights, left, top, layout.cell)
+            canvas.text(left, y + 11, one.across, LIGHT.quiet, 11)
+            canvas.text(left - GAP, top - GAP, one.down, LIGHT.quiet, 11, align="right")
+            x += layout.width + GAP
+
+
+def _draw_rows(canvas: Canvas, rows: Sequence[Label], layout: MapLayout, left: float, top: float) -> None:
+    """Labels that end at the grid."""
+    for index, one in enumerate(rows):
+        middle = top + (index + 0.5) * layout.cell
+        canvas.label(one, left - GAP, middle + layout.font * 0.35, size=layout.font, align="right")
+
+
+def _draw_columns(canvas: Canvas, columns: Sequence[Label], layout: MapLayout, left: float, y: float) -> None:
+    """Upright letters centred over their column, others leaning out of it."""
+    for index, (one, turned) in enumerate(zip(columns, layout.turned, strict=True)):
+        x = left + (index + 0.5) * layout.cell
+        if turned:
+            canvas.label(one, x + layout.font * 0.35, y, size=layout.font, align="left", angle=layout.angle)
+        else:
+            canvas.label(one, x, y, size=layout.font, align="center")
 
 
 def _draw_cells(canvas: Canvas, weights: FloatArray, left: float, top: float, cell: float) -> None:

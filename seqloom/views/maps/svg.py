@@ -11,6 +11,7 @@ from seqloom.views.drawing.theme import LEVELS, level
 from seqloom.views.maps.chosen import by_look, chosen_sources, chosen_weights, probability
 from seqloom.views.maps.class_bars import class_bars
 from seqloom.views.maps.exhibits import Exhibit, Picture
+from seqloom.views.maps.inner import InnerMap, heading, in_lines, inner_maps
 from seqloom.views.maps.layout import CAPTION, COVERAGE, GAP, MapLayout, arrange, column_labels, row_labels
 from seqloom.views.maps.overlays import is_pictured
 from seqloom.views.maps.reels import plan_reels, reel_svg, without_reels
@@ -21,6 +22,8 @@ LEGEND = 34.0
 _MARGIN = 12.0
 _TITLE = 30.0
 _LEAST_WIDTH = 400.0
+WIDEST = 960.0
+"""Rounds stand beside each other up to this width."""
 HEADING = 18.0
 NOTE_SIZE, NOTE_LINE = 11.0, 18.0
 
@@ -65,6 +68,8 @@ def several_to_svg(exhibits: Sequence[Exhibit], *, title: str = "") -> str:
             panels.append(_Panel(bars.width, bars.height, "".join(shape.svg() for shape in bars.shapes(0, 0))))
         if (left := without_reels(one.in_time.best, reels)) is not None and (left.alignment or bars is None):
             panels += _panels(left, one.pictures, number=number)
+        for look in one.inside:
+            panels += [_heading(heading(look)), *map(_beside, in_lines([*inner_maps(look)], WIDEST))]
     return _stacked(panels, title, title or exhibits[0].prediction.text)
 
 
@@ -89,8 +94,11 @@ def _stacked(panels: Sequence[_Panel], title: str, description: str) -> str:
 def static_drawing(candidate: Candidate, name: str | None) -> str:
     """Draw one source for use inside a page, which brings style and legend, and tooltips by its script."""
     panel = _heat_map(candidate, name, None, tooltips=False)
-    size = f'width="{panel.width:g}" height="{panel.height:g}"'
-    return f'<svg class="sl" viewBox="0 0 {panel.width:g} {panel.height:g}" {size}>{panel.body}</svg>'
+    return _in_page(panel.width, panel.height, panel.body)
+
+
+def _in_page(width: float, height: float, body: str) -> str:
+    return f'<svg class="sl" viewBox="0 0 {width:g} {height:g}" width="{width:g}" height="{height:g}">{body}</svg>'
 
 
 def _panels(
@@ -113,6 +121,31 @@ def _panels(
 
 def _heading(label: str) -> _Panel:
     return _Panel(estimated_width(label) * 14, HEADING, text_line(0, HEADING - 4, clean(label), "ink bold", size=14))
+
+
+def _beside(line: Sequence[InnerMap]) -> _Panel:
+    """Rounds beside each other."""
+    parts, left = [], 0.0
+    for one in line:
+        parts.append(f'<g transform="translate({left:g} 0)">{_inner_body(one, tooltips=True)}</g>')
+        left += one.layout.width + GAP
+    return _Panel(left, max(one.layout.height for one in line), "".join(parts), shades=True)
+
+
+def inner_drawing(one: InnerMap) -> str:
+    """Draw one round for use inside a page, which brings style and legend, and tooltips by its script."""
+    return _in_page(one.layout.width, one.layout.height, _inner_body(one, tooltips=False))
+
+
+def _inner_body(one: InnerMap, *, tooltips: bool) -> str:
+    layout = one.layout
+    return (
+        _row_labels(one.rows, layout)
+        + _column_labels(one.columns, layout)
+        + _cells(one.weights, one.rows, one.columns, layout, tooltips=tooltips)
+        + text_line(layout.left, 11, one.across, "quiet", size=11)
+        + text_line(layout.left - GAP, layout.top - GAP, one.down, "quiet", size=11, anchor="end")
+    )
 
 
 def _heat_map(candidate: Candidate, name: str | None, head: int | None, *, tooltips: bool) -> _Panel:

@@ -13,6 +13,7 @@ from seqloom.views.maps.svg import UNKNOWN_NOTE
 
 SCRIPTS = (
     "elements.js",
+    "grid.js",
     "look.js",
     "map.js",
     "tokenisation.js",
