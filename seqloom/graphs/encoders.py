@@ -8,7 +8,7 @@ import numpy as np
 from onnx import TensorProto
 
 from seqloom.graphs.cells import CellState, run_layer
-from seqloom.graphs.frames import read_frames_at_once, read_pyramid, real_positions
+from seqloom.graphs.frames import Beside, read_frames_at_once, read_pyramid, real_positions
 from seqloom.graphs.graph import Array, Graph, Parameters, Shape, Value
 from seqloom.graphs.related import read_related
 from seqloom.graphs.sentences import sentence_sums
@@ -45,6 +45,11 @@ class Neighbour:
     weights: Parameters
     memory: Memory
 
+    @property
+    def beside(self) -> Beside:
+        """What of it can stand beside frames."""
+        return Beside(self.memory.states, self.memory.mask, self.section.memory_size)
+
 
 def read_source(
     graph: Graph,
@@ -58,16 +63,17 @@ def read_source(
     lengths = graph.input(f"{name}.lengths", "int64", ["B"])
     if isinstance(section, sections.SymbolEncoder):
         return _read_symbols(graph, section, weights, graph.input(name, "int64", ["B", f"S.{name}"]), lengths, neighbour)
+    beside = None if neighbour is None else neighbour.beside
     match section:
         case sections.DenseEncoder():
             return _read_vector(graph, section, weights, graph.input(name, "float", ["B", 1, *shape]), lengths)
         case sections.PyramidEncoder():
             frames = graph.input(name, "float", ["B", f"S.{name}", *shape])
-            states, lengths, ends = read_pyramid(graph, section, weights, frames, lengths)
+            states, lengths, ends = read_pyramid(graph, section, weights, frames, lengths, beside)
             return Memory(states, real_positions(graph, states, lengths), ends[0], (ends,))
         case sections.FrameTransformerEncoder():
             frames = graph.input(name, "float", ["B", f"S.{name}", *shape])
-            states, lengths = read_frames_at_once(graph, section, weights, frames, lengths)
+            states, lengths = read_frames_at_once(graph, section, weights, frames, lengths, beside)
             mask = real_positions(graph, states, lengths)
             summary = _mean(graph, states, mask)
             return Memory(states, mask, summary, ((summary,),))
@@ -78,7 +84,7 @@ def read_source(
             summary = graph.where(there, summary, graph.number(0.0))
             return Memory(states, mask, summary, ((summary,),))
         case sections.VideoEncoder():
-            states, frames, lengths, last = read_video(graph, name, section, weights, shape, lengths)
+            states, frames, lengths, last = read_video(graph, name, section, weights, shape, lengths, beside)
             real = real_positions(graph, frames, lengths)
             summary = _mean(graph, frames, real) if last is None else last[0]
             mask = real if section.memory == "frames" else mask_of_places(graph, frames, lengths, states)

@@ -1,5 +1,6 @@
 """Encoders of frames: convolutions in front, layers that join neighbours, and a transformer over what is left."""
 
+from dataclasses import dataclass
 from itertools import count
 
 import numpy as np
@@ -11,11 +12,25 @@ from seqloom.graphs.transformers import encoder_layers, waves
 from seqloom.recipe import sections
 
 
+@dataclass(frozen=True)
+class Beside:
+    """Another source whose states stand beside frames: states [B, S, D], their mask [B, S], and their width."""
+
+    states: Value
+    mask: Value
+    width: int
+
+
 def read_pyramid(
-    graph: Graph, section: sections.PyramidEncoder, weights: Parameters, frames: Value, lengths: Value
+    graph: Graph,
+    section: sections.PyramidEncoder,
+    weights: Parameters,
+    frames: Value,
+    lengths: Value,
+    beside: Beside | None = None,
 ) -> tuple[Value, Value, CellState]:
     """States [B, S', D] of frames [B, S, F], how many there are of each sequence, and the last ones."""
-    states, lengths = _front(graph, section, weights, frames, lengths)
+    states, lengths = _front(graph, section, weights, frames, lengths, beside)
     names = ["forwards", "backwards"] if section.bidirectional else ["forwards"]
     ends: CellState = ()
     for layer in range(section.layers):
@@ -29,10 +44,15 @@ def read_pyramid(
 
 
 def read_frames_at_once(
-    graph: Graph, section: sections.FrameTransformerEncoder, weights: Parameters, frames: Value, lengths: Value
+    graph: Graph,
+    section: sections.FrameTransformerEncoder,
+    weights: Parameters,
+    frames: Value,
+    lengths: Value,
+    beside: Beside | None = None,
 ) -> tuple[Value, Value]:
     """States [B, S', D] of frames [B, S, F], and how many there are of each sequence."""
-    frames, lengths = _front(graph, section, weights, frames, lengths)
+    frames, lengths = _front(graph, section, weights, frames, lengths, beside)
     states = weights.linear(graph, "project", frames)
     states = graph.add(states, waves(graph, graph.size(frames, 1), section.size))
     return encoder_layers(graph, section, weights, states, real_positions(graph, states, lengths)), lengths
@@ -44,9 +64,35 @@ def real_positions(graph: Graph, states: Value, lengths: Value) -> Value:
 
 
 def _front(
-    graph: Graph, section: sections.FrameEncoder, weights: Parameters, frames: Value, lengths: Value
+    graph: Graph,
+    section: sections.FrameEncoder,
+    weights: Parameters,
+    frames: Value,
+    lengths: Value,
+    beside: Beside | None,
 ) -> tuple[Value, Value]:
-    convolution = section.convolution
+    width = _width(weights, section) - (0 if beside is None else beside.width)
+    frames, lengths = _convolved(graph, section.convolution, weights, frames, lengths, width)
+    if beside is None:
+        return frames, lengths
+    return graph.concat(frames, _at_the_same_moments(graph, beside, frames, lengths)), lengths
+
+
+def _at_the_same_moments(graph: Graph, beside: Beside, frames: Value, lengths: Value) -> Value:
+    """The states of another source at the moments of frames [B, S, D], both lasting as long; where it has none, zeros."""
+    there = graph.op("ReduceSum", graph.op("Cast", beside.mask, to=TensorProto.INT64), graph.whole(1), keepdims=1)
+    middles = graph.add(graph.mul(graph.positions(graph.size(frames, 1)), graph.whole(2)), graph.whole(1))
+    halves = graph.mul(graph.op("Max", lengths, graph.whole(1)), graph.whole(2))
+    moments = graph.op("Div", graph.mul(middles, there), graph.unsqueeze(halves, 1))
+    within = graph.unsqueeze(graph.op("Min", moments, graph.sub(there, graph.whole(1))), 2)
+    chosen = graph.to_float(graph.op("Equal", within, graph.positions(graph.size(beside.states, 1))))  # of none, there is none
+    return graph.op("MatMul", chosen, graph.where(graph.unsqueeze(beside.mask, 2), beside.states, graph.number(0.0)))
+
+
+def _convolved(
+    graph: Graph, convolution: sections.Convolution | None, weights: Parameters, frames: Value, lengths: Value, width: int
+) -> tuple[Value, Value]:
+    """Frames behind the convolutions, so many numbers wide, if there are any, and how many there are of each sequence."""
     if convolution is None:
         return frames, lengths
     over_bands = convolution.over == "bands"
@@ -61,11 +107,11 @@ def _front(
         kernel, bias = (graph.constant(part[name], np.float32) for name in ("weight", "bias"))
         images = graph.op("Relu", graph.op("Conv", images, kernel, bias, strides=strides, pads=pads))
         lengths = _shortened(graph, lengths, steps)
-    return graph.reshape(graph.transpose(images, 0, 2, 1, 3), 0, 0, _width(weights, section)), lengths
+    return graph.reshape(graph.transpose(images, 0, 2, 1, 3), 0, 0, width), lengths
 
 
 def _width(weights: Parameters, section: sections.FrameEncoder) -> int:
-    """How many numbers a frame has behind the convolutions, as the layer after them knows."""
+    """How many numbers a frame has behind the convolutions, with what stands beside it, as the layer after them knows."""
     if isinstance(section, sections.FrameTransformerEncoder):
         return int(weights["project.weight"].shape[1])
     first_joins = isinstance(section, sections.PyramidEncoder) and section.joining_layers == section.layers

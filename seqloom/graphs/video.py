@@ -4,7 +4,7 @@ from typing import assert_never
 
 from seqloom.errors import UsageError
 from seqloom.graphs.cells import CellState
-from seqloom.graphs.frames import read_frames_at_once, read_pyramid, real_positions
+from seqloom.graphs.frames import Beside, read_frames_at_once, read_pyramid, real_positions
 from seqloom.graphs.graph import Graph, Parameters, Shape, Value
 from seqloom.graphs.transformers import waves
 from seqloom.graphs.vision import read_pixels
@@ -15,7 +15,13 @@ Read = tuple[Value, Value, CellState | None]
 
 
 def read_video(
-    graph: Graph, name: str, section: sections.VideoEncoder, weights: Parameters, shape: Shape, lengths: Value
+    graph: Graph,
+    name: str,
+    section: sections.VideoEncoder,
+    weights: Parameters,
+    shape: Shape,
+    lengths: Value,
+    beside: Beside | None = None,
 ) -> tuple[Value, Value, Value, CellState | None]:
     """The states of a clip, or those of all places of it [B, S', D]; its frames' states, how many they are, the last ones."""
     if section.is_frozen:
@@ -32,7 +38,7 @@ def read_video(
     places, seen = read_pixels(graph, section.frames, weights.below("images"), pixels, shape)
     width = section.frames.memory_size
     in_time = graph.op("Reshape", seen, _of_clips(graph, frames, width))
-    states, lengths, finals = _in_order(graph, section.time, weights.below("time"), in_time, lengths, width)
+    states, lengths, finals = _in_order(graph, section, weights.below("time"), in_time, lengths, beside)
     if section.memory == "frames":
         return states, states, lengths, finals
     widened = places if width == section.memory_size else weights.linear(graph, "widen", places)
@@ -62,14 +68,17 @@ def _changes(graph: Graph, frames: Value) -> Value:
     return graph.add(graph.sub(frames, before), graph.number(127.0))
 
 
-def _in_order(graph: Graph, section: sections.Time, weights: Parameters, frames: Value, lengths: Value, width: int) -> Read:
-    match section:
-        case sections.PyramidEncoder():
-            return read_pyramid(graph, section, weights, frames, lengths)
-        case sections.FrameTransformerEncoder():
-            return (*read_frames_at_once(graph, section, weights, frames, lengths), None)
+def _in_order(
+    graph: Graph, section: sections.VideoEncoder, weights: Parameters, frames: Value, lengths: Value, beside: Beside | None
+) -> Read:
+    match section.time:
+        case sections.PyramidEncoder() as time:
+            return read_pyramid(graph, time, weights, frames, lengths, beside)
+        case sections.FrameTransformerEncoder() as time:
+            return (*read_frames_at_once(graph, time, weights, frames, lengths, beside), None)
         case sections.NoTime(positions=positions):
+            width = section.frames.memory_size
             known = graph.add(frames, waves(graph, graph.size(frames, 1), width)) if positions else frames
             return known, lengths, None
         case _:
-            assert_never(section)
+            assert_never(section.time)

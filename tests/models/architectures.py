@@ -404,6 +404,10 @@ def encoders_of_frames() -> Iterator[Architecture]:
         yield Architecture(f"{name}-{kind}", section, (("source", "frames"),))
     spoken = {**build_section(BAHDANAU).model_dump(), "encoder": FRAME_ENCODERS["pyramid"], "ctc": {"weight": 0.4}}
     yield Architecture("pyramid-ctc", sections.Model.model_validate(spoken), (("source", "frames"),))
+    for name in ("pyramid", "pyramid_time", "pyramid_bands", "frame_transformer"):
+        encoders = {"seen": {**FRAME_ENCODERS[name], "beside": "heard"}, "heard": FRAME_ENCODERS["pyramid_gru"]}
+        model = {**build_section(BAHDANAU).model_dump(), "encoder": None, "encoders": encoders, "ctc": {"source": "seen"}}
+        yield Architecture(f"{name}_beside", sections.Model.model_validate(model), (("seen", "frames"), ("heard", "frames")))
     encoders = {"frames": FRAME_ENCODERS["pyramid"], "text": {"kind": "text", "size": 3, "embedding": 4}}
     model = {"encoders": encoders, "decoder": TRANSFORMER_DECODER, "ctc": {"source": "frames"}}
     section = sections.Model.model_validate(model)

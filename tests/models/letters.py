@@ -86,12 +86,13 @@ def encoded_of(
             at_once = equations.TransformerEncoder(array(encoder.embedding.weight), reading, norm_of(encoder.norm))
             return equations.encode_at_once(at_once, values.tolist())
         case PyramidEncoder(), sections.PyramidEncoder():
-            return equations.encode_pyramid(layers_in(encoder, section), encoder.joining, seen_by(encoder.convolutions, values))
+            frames = seen_by(encoder.convolutions, values, beside)
+            return equations.encode_pyramid(layers_in(encoder, section), encoder.joining, frames)
         case FrameTransformerEncoder(), _:
             reading = [layer_of(layer) for layer in layers_of(encoder.layers)]
             at_once = equations.TransformerEncoder(np.empty((0, 0)), reading, norm_of(encoder.norm))
             matrix, bias = array(encoder.project.weight), array(encoder.project.bias)
-            return equations.encode_frames_at_once(at_once, matrix, bias, seen_by(encoder.convolutions, values))
+            return equations.encode_frames_at_once(at_once, matrix, bias, seen_by(encoder.convolutions, values, beside))
         case DenseEncoder(), _:
             z = values[0].astype(np.float64)
             for layer in encoder.layers:
@@ -117,13 +118,15 @@ def sentences_in(values: npt.NDArray[Any]) -> list[list[int]]:
     return sentences
 
 
-def seen_by(convolutions: Convolutions | None, frames: npt.NDArray[Any]) -> list[equations.Vector]:
-    """Frames [S, F] behind the convolutions, if there are any."""
-    if convolutions is None:
-        return equations.look([], frames.astype(np.float64), over_bands=False)
-    layers = [layer for layer in convolutions.layers if isinstance(layer, nn.Conv2d)]
-    found = [equations.Convolution(array(one.weight), array(one.get_parameter("bias")), convolutions.stride) for one in layers]
-    return equations.look(found, frames.astype(np.float64), over_bands=convolutions.over_bands)
+def seen_by(
+    convolutions: Convolutions | None, frames: npt.NDArray[Any], beside: Beside | None = None
+) -> list[equations.Vector]:
+    """Frames [S, F] behind the convolutions, if there are any, and with what stands beside them."""
+    layers = [] if convolutions is None else [layer for layer in convolutions.layers if isinstance(layer, nn.Conv2d)]
+    stride, over_bands = (1, False) if convolutions is None else (convolutions.stride, convolutions.over_bands)
+    found = [equations.Convolution(array(one.weight), array(one.get_parameter("bias")), stride) for one in layers]
+    seen = equations.look(found, frames.astype(np.float64), over_bands=over_bands)
+    return seen if beside is None else equations.read_with(seen, encoded_of(*beside).h)
 
 
 def layers_in(encoder: RecurrentEncoder | PyramidEncoder, section: sections.Cells) -> list[equations.EncoderLayer]:

@@ -273,6 +273,22 @@ def test_images_are_seen_the_same(encoder: dict[str, object]) -> None:
     assert_close(steps[-1].weights["image"], torch_steps[-1].weights["image"])
 
 
+def test_sound_and_picture_are_read_together_the_same() -> None:
+    frames = {"kind": "cnn", "channels": [4, 6], "blocks": 0, "summary": "dense"}
+    video = {"kind": "video", "frames": frames, "differences": True, "time": {"kind": "pyramid", "beside": "sound"}}
+    sound = {"kind": "pyramid", "size": 3, "layers": 1, "convolution": {"channels": [2]}}
+    section = sections.Model.model_validate({"encoders": {"video": video, "sound": sound}, "ctc": {"source": "video"}})
+    model = EncoderDecoder(section, {"video": (9, 12, 1), "sound": 8, "target": TARGET_SIZE}).eval()
+    random = np.random.default_rng(1)
+    clips = Padded(random.integers(0, 256, (3, 4, 9, 12, 1), dtype=np.uint8), np.array([4, 3, 2]))
+    rows = Padded.of([random.normal(size=(count, 8)).astype(np.float32) for count in (9, 0, 4)])
+    batch = make_batch({"video": clips, "sound": rows}, Padded.of(sequences((2, 3, 1), TARGET_SIZE, seed=2)))
+    steps = read(runtime_of(model, section, {"video": (9, 12, 1), "sound": (8,)}), batch)
+    torch_steps = read(TorchStepper(model), batch)
+    assert_close(probabilities(steps), probabilities(torch_steps))
+    assert_close(steps[-1].weights["video"], torch_steps[-1].weights["video"])
+
+
 def test_a_frozen_network_sees_the_same() -> None:
     torch.manual_seed(1)
     network = EfficientNetLite0("middle").eval()

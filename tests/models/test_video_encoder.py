@@ -7,7 +7,9 @@ import pytest
 import torch
 from torch import Tensor
 
+from seqloom.models.encoders.frames import at_the_same_moments
 from seqloom.models.encoders.video import VideoEncoder
+from seqloom.models.memory import Memory
 from seqloom.recipe import sections
 from seqloom.results.layouts import Film, Frames
 
@@ -90,6 +92,35 @@ def test_frozen_features_are_read_as_they_come() -> None:
 
 def test_the_cost_counts_every_frame() -> None:
     assert encoder_of("recurrent").multiplications.source > 4 * 16 * 3 * 4 * 6
+
+
+def heard(lengths: list[int], width: int = 4) -> Memory:
+    """Another source, of two numbers a state: the state's own, counted from 1, and its clip's."""
+    numbers = torch.arange(1, width + 1, dtype=torch.float64).expand(len(lengths), width)
+    clip = torch.arange(len(lengths), dtype=torch.float64)[:, None].expand_as(numbers)
+    states, there = torch.stack([numbers, clip], dim=-1), torch.tensor(lengths)
+    total = states.sum(dim=1)
+    return Memory(states, torch.arange(width) < there[:, None], total, ((total,),))
+
+
+def test_states_of_another_source_stand_beside_the_frames_of_the_same_moments() -> None:
+    found = at_the_same_moments(heard([4, 2, 4, 0]), 4, torch.tensor([4, 4, 2, 3]))
+    assert found[..., 0].tolist() == [[1, 2, 3, 4], [1, 1, 2, 2], [2, 4, 4, 4], [0, 0, 0, 0]]
+    assert found[:3, :, 1].tolist() == [[0] * 4, [1] * 4, [2] * 4]
+    assert (at_the_same_moments(heard([0], 0), 3, torch.tensor([3])) == 0).all()
+
+
+@pytest.mark.parametrize("time", ["recurrent", "transformer"])
+def test_a_clip_beside_its_sound_does_not_depend_on_its_neighbours(time: str) -> None:
+    torch.manual_seed(3)
+    section = sections.VideoEncoder.model_validate({"frames": CNN, "time": {**TIMES[time], "beside": "sound"}})
+    encoder = VideoEncoder(section, 8, 12, 3, beside=2).double().eval()
+    whole = encoder.read_beside({"sound": heard([3, 4, 2])}, clips(), LENGTHS)
+    other = encoder.read_beside({"sound": heard([4, 4, 2])}, clips(), LENGTHS)
+    assert not torch.allclose(whole.states[0, :3], other.states[0, :3])
+    torch.testing.assert_close(whole.states[1], other.states[1])
+    alone = encoder.read_beside({"sound": heard([3], 3)}, clips()[:1, :3], LENGTHS[:1])
+    torch.testing.assert_close(alone.states[0], whole.states[0, :3])
 
 
 @pytest.mark.parametrize(

@@ -274,6 +274,33 @@ def test_what_is_read_beside_another_source_needs_that_one(reader: str, part: st
     assert part in refusal(STORY.replace("READER", reader))
 
 
+CLIP = """
+data: {train: a.tsv, sources: {video: {kind: video, column: 1}, OTHER}}
+model: {encoders: {video: {kind: video, time: {kind: pyramid, beside: other}}, other: READER}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("other", "reader", "part"),
+    [
+        (
+            "other: {kind: text}",
+            "{kind: text}",
+            "the states of other stand beside its frames, moment by moment",
+        ),
+        (
+            "other: {kind: image}",
+            "{kind: cnn}",
+            "and other is not read as frames. Use `kind: pyramid` there",
+        ),
+        ("other: {kind: video}", "{kind: video, memory: grid, time: {kind: none}}", "other has one for every place of a frame"),
+        ("sound: {kind: sound}", "{kind: pyramid}", "Give each source an encoder of its name"),
+    ],
+)
+def test_what_stands_beside_frames_is_read_as_frames(other: str, reader: str, part: str) -> None:
+    assert part in refusal(CLIP.replace("OTHER", other).replace("READER", reader))
+
+
 @pytest.mark.parametrize(
     ("sources", "part"),
     [

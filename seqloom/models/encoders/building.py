@@ -24,6 +24,8 @@ def build_encoder(
     others: those of sources that are read before this one, on which it may build.
     """
     before = others or {}
+    found = sections.neighbour_of(section)
+    beside = before[found[1]].memory_size if found is not None else 0
     match section, input_size:
         case sections.SameEncoder(source=name), _:
             return before[name]
@@ -44,12 +46,12 @@ def build_encoder(
         case sections.DenseEncoder(), int():
             return DenseEncoder(section, input_size)
         case sections.PyramidEncoder(), int():
-            return PyramidEncoder(section, input_size)
+            return PyramidEncoder(section, input_size, beside)
         case sections.FrameTransformerEncoder(), int():
-            return FrameTransformerEncoder(section, input_size)
+            return FrameTransformerEncoder(section, input_size, beside)
         case ((sections.ConvolutionalEncoder() | sections.EfficientNetLite0Encoder()), (height, width, _)):
             return ImageEncoder(section, height, width)
         case sections.VideoEncoder(), (height, width, colours):
-            return VideoEncoder(section, height, width, colours)
+            return VideoEncoder(section, height, width, colours, beside)
         case _:
             raise TypeError(f"an encoder of kind {section.kind} cannot read a source of size {input_size}")

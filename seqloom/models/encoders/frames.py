@@ -4,6 +4,7 @@ Several frames become one state, by convolutions that take steps of more than on
 behind a sequence's end is zero wherever neighbours are looked at, so that no state depends on how far a batch is padded.
 """
 
+from collections.abc import Mapping
 from itertools import pairwise
 
 import torch
@@ -84,13 +85,30 @@ def joined(states: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
     return whole.reshape(batch, count // 2, 2 * width), shortened(lengths, 2)
 
 
+def at_the_same_moments(memory: Memory, width: int, lengths: Tensor) -> Tensor:
+    """The states of another source at the moments of frames [B, S, D]; where it has none, zeros. width: of the batch, S.
+
+    Both last as long: of `N` states, frame `j` of `S`, counted from 0, is given number `floor((2 j + 1) N / 2 S)`.
+    """
+    there, nothing = memory.mask.sum(dim=1, keepdim=True), memory.states.shape[1]
+    states = nn.functional.pad(memory.states, (0, 0, 0, 1))  # behind all, a state of zeros
+    frames = torch.arange(width, device=lengths.device)
+    moments = (2 * frames + 1) * there // (2 * lengths.clamp(min=1))[:, None]
+    within = torch.where(there > 0, torch.minimum(moments, there - 1), nothing)
+    return states.gather(1, within[:, :, None].expand(-1, -1, states.shape[-1]))
+
+
 class _FrameReader(Encoder):
-    """What encoders of frames share: dropout on frames, and convolutions in front. width: how many numbers a frame has."""
+    """What encoders of frames share: dropout on frames, convolutions in front, and another source beside what these make.
+
+    width: how many numbers a frame has; beside: how wide the states of the other source are, if there is one.
+    """
 
     layout: Frames
 
-    def __init__(self, section: sections.FramesReader, width: int) -> None:
+    def __init__(self, section: sections.FramesReader, width: int, beside: int = 0) -> None:
         super().__init__()
+        self.neighbour, self.beside_width = section.beside, beside
         self.layout = Frames(section.stride)
         self.memory_size = self.summary_size = section.memory_size
         self.frame_width = width
@@ -99,18 +117,27 @@ class _FrameReader(Encoder):
 
     @property
     def front_width(self) -> int:
-        """How many numbers a frame has behind the convolutions."""
-        return self.frame_width if self.convolutions is None else self.convolutions.width
+        """How many numbers a frame has behind the convolutions, with those that stand beside it."""
+        return self.beside_width + (self.frame_width if self.convolutions is None else self.convolutions.width)
 
     @property
     def front_multiplications(self) -> Multiplications:
         """What the convolutions cost."""
         return Multiplications(source=0 if self.convolutions is None else self.convolutions.multiplications(self.frame_width))
 
-    def front(self, values: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
+    def read_beside(self, memories: Mapping[str, Memory], values: Tensor, lengths: Tensor) -> Memory:
+        """Read it with the source that stands beside it, if there is one."""
+        memory: Memory = self(values, lengths, None if self.neighbour is None else memories[self.neighbour])
+        return memory
+
+    def front(self, values: Tensor, lengths: Tensor, neighbour: Memory | None) -> tuple[Tensor, Tensor]:
         """Frames [B, S, F] as the rest of the encoder reads them, and how many there are now."""
         frames = self.input_dropout(values.to(next(self.parameters()).dtype))
-        return (frames, lengths) if self.convolutions is None else self.convolutions(frames, lengths)
+        if self.convolutions is not None:
+            frames, lengths = self.convolutions(frames, lengths)
+        if neighbour is not None:
+            frames = torch.cat([frames, at_the_same_moments(neighbour, frames.shape[1], lengths)], dim=-1)
+        return frames, lengths
 
 
 class PyramidEncoder(_FrameReader):
@@ -120,8 +147,8 @@ class PyramidEncoder(_FrameReader):
     its own length, which is several times faster than packed sequences.
     """
 
-    def __init__(self, section: sections.PyramidEncoder, width: int) -> None:
-        super().__init__(section, width)
+    def __init__(self, section: sections.PyramidEncoder, width: int, beside: int = 0) -> None:
+        super().__init__(section, width, beside)
         self.dropout = SequenceDropout(section.dropout, locked=False)
         self.joining = [index >= section.layers - section.joining_layers for index in range(section.layers)]
         widths = [self.front_width] + [section.memory_size] * (section.layers - 1)
@@ -129,9 +156,9 @@ class PyramidEncoder(_FrameReader):
         self.forwards = nn.ModuleList(build_cell(section, [width]) for width in widths)
         self.backwards = nn.ModuleList(build_cell(section, [width]) for width in (widths if section.bidirectional else []))
 
-    def forward(self, values: Tensor, lengths: Tensor) -> Memory:
+    def forward(self, values: Tensor, lengths: Tensor, neighbour: Memory | None = None) -> Memory:
         """Frames [B, S, F], lengths [B] -> Memory of a position for every `stride` of them."""
-        states, lengths = self.front(values, lengths)
+        states, lengths = self.front(values, lengths, neighbour)
         for index, joins in enumerate(self.joining):
             if joins:
                 states, lengths = joined(states, lengths)
@@ -167,16 +194,16 @@ def _read(cell: nn.Module, inputs: Tensor) -> Tensor:
 class FrameTransformerEncoder(_FrameReader):
     """Reads frames all at once, as `TransformerEncoder` reads symbols; a product with each frame stands for an embedding."""
 
-    def __init__(self, section: sections.FrameTransformerEncoder, width: int) -> None:
-        super().__init__(section, width)
+    def __init__(self, section: sections.FrameTransformerEncoder, width: int, beside: int = 0) -> None:
+        super().__init__(section, width, beside)
         self.dropout = SequenceDropout(section.dropout, locked=False)
         self.project = Linear(self.front_width, section.size)
         self.layers = nn.ModuleList(Layer(section) for _ in range(section.layers))
         self.norm = nn.LayerNorm(section.size)
 
-    def forward(self, values: Tensor, lengths: Tensor) -> Memory:
+    def forward(self, values: Tensor, lengths: Tensor, neighbour: Memory | None = None) -> Memory:
         """Frames [B, S, F], lengths [B] -> Memory of a position for every `stride` of them."""
-        frames, lengths = self.front(values, lengths)
+        frames, lengths = self.front(values, lengths, neighbour)
         mask = real_positions(frames.shape[1], lengths)
         states = self.project(frames)
         states = self.dropout(states + sinusoids(0, states.shape[1], like=states))

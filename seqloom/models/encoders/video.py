@@ -1,5 +1,6 @@
 """The encoder of videos: every frame is read as an image is, then frames are read in their order."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import assert_never
 
@@ -25,10 +26,11 @@ class VideoEncoder(Encoder):
     """Reads frames into states, one for each of them, or one for every place of the grid of each.
 
     height, width: of the frames, in pixels; colours: how many numbers a pixel has. A frozen network is no part of the encoder.
-    Where places are the memory, what is known of a frame in time is added to each of its places.
+    Where places are the memory, what is known of a frame in time is added to each of its places. beside: how wide the states
+    of another source are that is read with the frames, if there is one.
     """
 
-    def __init__(self, section: sections.VideoEncoder, height: int, width: int, colours: int) -> None:
+    def __init__(self, section: sections.VideoEncoder, height: int, width: int, colours: int, beside: int = 0) -> None:
         super().__init__()
         self.differences, self.shift, self.flip = section.differences, section.shift, section.flip
         self.is_grid, self.is_pooled = section.memory == "grid", section.is_frozen and section.memory == "frames"
@@ -40,17 +42,22 @@ class VideoEncoder(Encoder):
             self.images = PooledFrames(section.frames)
         else:
             self.images = ImageEncoder(section.frames, height, width, colours * (2 if section.differences else 1))
-        self.time = build_time(section.time, seen)
+        self.time = build_time(section.time, seen, beside)
         grid = self.images.layout if isinstance(self.images, ImageEncoder) else None
         self.layout = Film(grid.rows, grid.columns) if self.is_grid and grid is not None else self.time.layout
         self.widen = Linear(seen, self.memory_size) if self.is_grid and seen != self.memory_size else nn.Identity()
 
-    def forward(self, values: Tensor, lengths: Tensor) -> Memory:
+    def read_beside(self, memories: Mapping[str, Memory], values: Tensor, lengths: Tensor) -> Memory:
+        """Read it with the source that stands beside its frames, if there is one."""
+        memory: Memory = self(values, lengths, memories)
+        return memory
+
+    def forward(self, values: Tensor, lengths: Tensor, memories: Mapping[str, Memory] | None = None) -> Memory:
         """Frames [B, L, H, W, C], or what a frozen network saw of them [B, L, ...]; lengths [B] -> Memory."""
         mask = real_positions(values.shape[1], lengths)
         looked_at = values if self.is_frozen else self._prepared(values)
         places, frames = self._look(looked_at[mask])  # [N, P, D], [N, D] of all real frames
-        read: Memory = self.time(_spread(frames, mask), lengths)
+        read = self.time.read_beside(memories or {}, _spread(frames, mask), lengths)
         if not self.is_grid:
             return read
         widened = _spread(self.widen(places), mask)  # [B, L, P, D]
@@ -150,13 +157,13 @@ class NoTime(Encoder):
         return Multiplications()
 
 
-def build_time(section: sections.Time, width: int) -> Encoder:
-    """What reads frames in their order. width: of what is known of each frame."""
+def build_time(section: sections.Time, width: int, beside: int) -> Encoder:
+    """What reads frames in their order. width: of what is known of each frame; beside: of what stands beside it."""
     match section:
         case sections.PyramidEncoder():
-            return PyramidEncoder(section, width)
+            return PyramidEncoder(section, width, beside)
         case sections.FrameTransformerEncoder():
-            return FrameTransformerEncoder(section, width)
+            return FrameTransformerEncoder(section, width, beside)
         case sections.NoTime():
             return NoTime(section, width)
         case _:

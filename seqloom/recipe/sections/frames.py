@@ -5,7 +5,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from seqloom.recipe.sections.base import Count, Fraction, Positive, Section
+from seqloom.recipe.sections.base import Count, Fraction, Positive, Section, SourceName
 from seqloom.recipe.sections.recurrent import Cells
 from seqloom.recipe.sections.transformer import Transformer
 from seqloom.wording import counted
@@ -49,6 +49,9 @@ class FrameEncoder(Section):
     """In front of all else."""
     input_dropout: Fraction = 0.0
     """On the frames themselves."""
+    beside: SourceName | None = None
+    """Another source of frames, such as the sound of a clip: its states at the same moments stand beside these frames, behind
+    the convolution, and are read with them."""
 
     @property
     def stride(self) -> int:
@@ -56,7 +59,8 @@ class FrameEncoder(Section):
         return 1 if self.convolution is None else self.convolution.total_stride
 
     def _with_front(self, words: str) -> str:
-        return words if self.convolution is None else f"{self.convolution.words}, then {words}"
+        read = words if self.beside is None else f"{words}, read beside {self.beside}"
+        return read if self.convolution is None else f"{self.convolution.words}, then {read}"
 
 
 class PyramidEncoder(FrameEncoder, Cells):

@@ -3,9 +3,11 @@
 from collections.abc import Mapping
 
 from seqloom.recipe.sections.base import Section
+from seqloom.recipe.sections.frames import FrameEncoder
 from seqloom.recipe.sections.recurrent import ComparingEncoder, SameEncoder, TextEncoder
 from seqloom.recipe.sections.sentences import AskedEncoder, RelatedEncoder
 from seqloom.recipe.sections.transformer import TransformerEncoder
+from seqloom.recipe.sections.video import VideoEncoder
 
 
 def neighbour_of(encoder: Section | None) -> tuple[str, str] | None:
@@ -15,6 +17,8 @@ def neighbour_of(encoder: Section | None) -> tuple[str, str] | None:
             return "source", name
         case TextEncoder(after=str(name)):
             return "after", name
+        case FrameEncoder() | VideoEncoder() if encoder.beside is not None:
+            return "beside", encoder.beside
         case _:
             return None
 
@@ -48,6 +52,16 @@ def _check_pair(name: str, encoder: Section, other: str, first: Section) -> None
     match encoder:
         case ComparingEncoder() | RelatedEncoder() if not isinstance(first, TextEncoder | TransformerEncoder):
             raise ValueError(f"encoders.{name}: it compares words, and {other} is not read by words. Use `kind: text` there")
+        case FrameEncoder() | VideoEncoder() if not isinstance(first, FrameEncoder | VideoEncoder):
+            raise ValueError(
+                f"encoders.{name}: the states of {other} stand beside its frames, moment by moment, and {other} is not read as "
+                "frames. Use `kind: pyramid` there, or remove `beside`"
+            )
+        case FrameEncoder() | VideoEncoder() if isinstance(first, VideoEncoder) and first.memory == "grid":
+            raise ValueError(
+                f"encoders.{name}: the states of {other} stand beside its frames, moment by moment, and {other} has one for "
+                "every place of a frame. Write `memory: frames` there, or remove `beside`"
+            )
         case TextEncoder():
             _check_reading_on(name, encoder, other, first)
         case _:

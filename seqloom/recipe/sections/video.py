@@ -67,6 +67,11 @@ class VideoEncoder(Section):
         return 1 if isinstance(self.time, NoTime) else self.time.stride
 
     @property
+    def beside(self) -> str | None:
+        """Another source that is read with the frames."""
+        return None if isinstance(self.time, NoTime) else self.time.beside
+
+    @property
     def words(self) -> str:
         """The encoder in a summary of the recipe."""
         seen = " with their differences" if self.differences else ""

@@ -43,7 +43,7 @@ from .encoder import (
     pooled,
     side_by_side,
 )
-from .frames import Convolution, encode_frames_at_once, encode_pyramid, look
+from .frames import Convolution, encode_frames_at_once, encode_pyramid, look, read_with
 from .related import RelatedEncoder, encode_related
 from .transformers import (
     FeedForward,
@@ -114,6 +114,7 @@ __all__ = [
     "logistic",
     "look",
     "pooled",
+    "read_with",
     "side_by_side",
     "tanh",
 ]

@@ -44,6 +44,11 @@ def look(convolutions: Sequence[Convolution], frames: Matrix, *, over_bands: boo
     return [x[:, t].reshape(-1) for t in range(x.shape[1])]
 
 
+def read_with(frames: Sequence[Vector], others: Sequence[Vector]) -> list[Vector]:
+    """[x_j; y_k], k = floor((2 j + 1) N / 2 S) of N others and S frames, counted from 0: both last as long."""
+    return [np.concatenate([x, others[(2 * j + 1) * len(others) // (2 * len(frames))]]) for j, x in enumerate(frames)]
+
+
 def join(inputs: Sequence[Vector]) -> list[Vector]:
     """[h_2j; h_2j+1], with zeros for a neighbour that is not there."""
     whole = [*inputs, np.zeros_like(inputs[0])] if len(inputs) % 2 else inputs
