@@ -13,7 +13,7 @@ from seqloom.data.arrays import IntArray
 from seqloom.data.preparing.batches import Batch, BatchPlan, StreamPlan, plan_epoch, plan_stream
 from seqloom.data.preparing.splits import PreparedSplit
 from seqloom.recipe.sections import TARGET, Recipe
-from seqloom.training.augmentation import masked
+from seqloom.training.augmentation import hidden, masked
 
 Plan = TypeVar("Plan", BatchPlan, StreamPlan)
 
@@ -89,7 +89,11 @@ class ExamplePlans(Plans[BatchPlan]):
             return batch
         frames = {name for name, source in self.recipe.data.sources.items() if source.content == "frames"}
         covered = {name: masked(one, augment, random) if name in frames else one for name, one in batch.sources.items()}
-        return replace(batch, sources=covered)
+        batch = replace(batch, sources=covered)
+        if not augment.hidden:
+            return batch
+        sizes = {name: self.split.sizes[name] for name in self.recipe.data.text_sources}
+        return hidden(batch, augment.hidden, sizes, random, copied=self.recipe.copied)
 
 
 class StreamPlans(Plans[StreamPlan]):

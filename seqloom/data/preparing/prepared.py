@@ -237,7 +237,8 @@ def _open(folder: Path) -> Prepared:
             name: Vocabulary.from_json(read_inside(folder, f"{name}.json").decode(), where=str(folder / f"{name}.json"))
             for name in body["sides"]
         }
-        splits = {split: open_split(folder / split, facts) for split, facts in body["splits"].items()}
+        sizes = {name: vocabulary.size for name, vocabulary in vocabularies.items()}
+        splits = {split: replace(open_split(folder / split, facts), sizes=sizes) for split, facts in body["splits"].items()}
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RunError) as problem:
         raise damaged(folder, problem) from problem
     return Prepared(vocabularies, splits, str(body["fingerprint"]), folder)

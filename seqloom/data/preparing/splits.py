@@ -37,6 +37,8 @@ class PreparedSplit:
     """Of so many sources only the beginning is read."""
     media: Mapping[str, MediaSide] = field(default_factory=dict)
     recut: Mapping[str, MergeDropout] = field(default_factory=dict)
+    sizes: Mapping[str, int] = field(default_factory=dict)
+    """How many symbols the vocabulary of each side has."""
 
     def __len__(self) -> int:
         return len(self.weights)

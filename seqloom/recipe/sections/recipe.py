@@ -231,9 +231,16 @@ class Recipe(Section):
     @model_validator(mode="after")
     def _there_is_something_to_augment(self) -> Self:
         augment, kinds = self.training.augment, {source.kind for source in self.data.sources.values()}
-        if augment is not None and not any(source.content == "frames" for source in self.data.sources.values()):
-            raise ValueError("training.augment: it covers parts of sounds or other frames, and no source is one. Remove it")
-        if augment is not None and augment.speeds and "sound" not in kinds:
+        if augment is None:
+            return self
+        if augment.hidden and (self.data.text is not None or "text" not in kinds):
+            raise ValueError("training.augment.hidden: symbols of texts are hidden, and no source is a text. Remove it")
+        if not augment.hidden and not any(source.content == "frames" for source in self.data.sources.values()):
+            raise ValueError(
+                "training.augment: it covers parts of sounds or other frames, and no source is one. Remove it, or write "
+                "`hidden: 0.1` in it, which hides symbols of texts"
+            )
+        if augment.speeds and "sound" not in kinds:
             raise ValueError("training.augment.speeds: sounds are played at them, and no source is a sound. Remove them")
         return self
 

@@ -156,10 +156,10 @@ Rates = Annotated[dict[str, Rate], AfterValidator(Named)]
 
 
 class Augment(Section):
-    """Changes frames while a model learns, so that it hears no two recordings alike; nothing else hears of it.
+    """Changes sources while a model learns, so that it sees no two examples alike; nothing else hears of it.
 
-    Bands and stretches of time are covered (SpecAugment, Park et al. 2019), and recordings are played at other speeds (Ko et
-    al. 2015).
+    Of frames, bands and stretches of time are covered (SpecAugment, Park et al. 2019), and recordings are played at other
+    speeds (Ko et al. 2015). Of texts, symbols are hidden.
     """
 
     band_masks: Count = 2
@@ -170,6 +170,9 @@ class Augment(Section):
     time_width: Positive = 20
     speeds: Annotated[tuple[Annotated[float, Field(ge=0.5, le=2.0)], ...], Field(max_length=9)] = ()
     """Each time, one of these is drawn, such as 0.9, 1.0 and 1.1; of sounds only. Nothing: as they are."""
+    hidden: Fraction = 0.0
+    """Of the different symbols of a text, this share is read as unknown. What can be copied can then only be copied: it is
+    hidden in the target, too."""
 
 
 class Training(Section):
@@ -195,7 +198,7 @@ class Training(Section):
     loss_per: Literal["tokens", "sequences"] = "tokens"
     """What the loss is averaged over."""
     augment: Augment | None = None
-    """Of sources that are sounds or other frames."""
+    """Of sources that are sounds, other frames, or texts."""
     ema: Ema | None = None
     rates: Rates = Named({})
     """What the learning rate is multiplied with in parts of the model; 0 leaves a part as it is."""
