@@ -8,6 +8,7 @@ from seqloom.cli.judging import JudgedPlaces, ReferencesOption, judged_examples,
 from seqloom.cli.options import (
     BatchSize,
     BeamWidth,
+    Bias,
     ColumnsOption,
     CtcWeight,
     FormatOption,
@@ -49,6 +50,7 @@ def evaluate(
     fuse: Fuse = None,
     weight: FusionWeight = None,
     ctc_weight: CtcWeight = None,
+    bias: Bias = None,
     precision: PrecisionOption = PredictionPrecision.FP32,
     shortlist: Shortlist = None,
     maximum_input: MaximumInput = None,
@@ -74,14 +76,15 @@ def evaluate(
     to BLEU-4, METEOR, ROUGE-L and CIDEr-D. Where every target is one symbol, a class, exact match is
     the accuracy; a table says which classes are found and which are confused.
     """
-    from seqloom.cli.searching import choose_search
+    from seqloom.cli.searching import choose_search, parse_biases
     from seqloom.evaluation.items import items_of, usual_metrics
     from seqloom.metrics import evaluate as measure
 
     runs, file = runs_and_file("evaluate", places)
     names = parse_metrics(metrics)
     predictor = open_predictor(runs, fuse, weight, precision=precision, shortlist=shortlist, maximum_input=maximum_input)
-    search = choose_search(predictor.recipe.search, beam={"width": beam}, common={"ctc": ctc_weight})
+    common = {"ctc": ctc_weight, "bias": parse_biases(bias)}
+    search = choose_search(predictor.recipe.search, beam={"width": beam}, common=common)
     examples = judged_examples(predictor, file, columns, format, references)
     with progress_bar("evaluating", len(examples)) as advance:
         # In a stream, and without where the model looked: of long texts that would fill the memory.

@@ -83,6 +83,14 @@ CtcWeight = Annotated[
 ]
 
 
+Bias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--bias", metavar="SYMBOL=X", help="Added to the log-probability of a symbol, which is thus likelier. Repeatable."
+    ),
+]
+
+
 class PredictionPrecision(StrEnum):
     """What prediction computes its matrix products in."""
 

@@ -13,6 +13,7 @@ from seqloom.cli.options import (
     CUT_OFF,
     WIDEST_BEAM,
     BatchSize,
+    Bias,
     ColumnsOption,
     CtcWeight,
     Feature,
@@ -34,7 +35,7 @@ from seqloom.cli.options import (
     split_places,
     with_columns,
 )
-from seqloom.cli.searching import SearchKind, choose_search
+from seqloom.cli.searching import SearchKind, choose_search, parse_biases
 from seqloom.cli.typed import typed_texts
 from seqloom.cli.unknown import UnknownSymbols
 from seqloom.errors import UsageError
@@ -105,6 +106,7 @@ def predict(
     fuse: Fuse = None,
     weight: FusionWeight = None,
     ctc_weight: CtcWeight = None,
+    bias: Bias = None,
     precision: PrecisionOption = PredictionPrecision.FP32,
     shortlist: Shortlist = None,
     columns: ColumnsOption = None,
@@ -169,6 +171,7 @@ def predict(
             "length_extra": maximum_length,
             "forbid": tuple(forbid) if forbid else None,
             "ctc": ctc_weight,
+            "bias": parse_biases(bias),
         },
     )
     data, given = predictor.recipe.data, rest or ["-"]

@@ -56,6 +56,20 @@ def choose_search(
     return _checked(kind, before | shared | own)
 
 
+def parse_biases(given: list[str] | None) -> dict[str, float] | None:
+    """The biases of --bias SYMBOL=X; None if none was given."""
+    found = {}
+    for one in given or ():
+        symbol, _, number = one.rpartition("=")
+        try:
+            found[symbol] = float(number)
+        except ValueError:
+            symbol = ""
+        if not symbol:
+            raise UsageError(f"--bias {one}: expected a symbol and a number, such as --bias the=0.5 or --bias 1=-0.3")
+    return found or None
+
+
 def _require_one_kind(kind: SearchKind | None, of_beam: Mapping[str, Any], of_sample: Mapping[str, Any]) -> None:
     """Refuse options of searches that exclude each other."""
     if of_beam and of_sample:

@@ -157,5 +157,6 @@ def _rules(recipe: Recipe, target: Vocabulary, *, knows_unknown: bool) -> dict[s
         "minimum": 1 if target.whole else search.minimum_length,
         "power": 0.0 if target.whole else power,
         "forbid": sorted(never | ({UNKNOWN} if target.whole else set())),
+        "bias": [[one, bias] for one, bias in target.by_ids(search.bias).items()],
         "closed": target.whole,
     }

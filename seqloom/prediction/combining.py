@@ -1,4 +1,4 @@
-"""Several voices as one stepper: the members of an ensemble, CTC where a search wants it, and a language model."""
+"""Several voices as one stepper: the members of an ensemble, biases and CTC where a search wants them, a language model."""
 
 from collections.abc import Mapping, Sequence
 
@@ -8,6 +8,7 @@ from seqloom.data.arrays import Padded
 from seqloom.data.reading.oracles import Oracle
 from seqloom.errors import UsageError
 from seqloom.prediction.backends import SourceStepper
+from seqloom.search.bias import biased
 from seqloom.search.contracts import State, Stepper
 from seqloom.search.ctc import Joint, JointState, PositionScores, PrefixState
 from seqloom.search.ensembles import Ensemble, EnsembleState
@@ -39,11 +40,20 @@ class Voices:
         return self.models[0]
 
     def start(
-        self, sources: Mapping[str, Padded], count: int, oracle: Mapping[str, Oracle], *, ctc: float
+        self,
+        sources: Mapping[str, Padded],
+        count: int,
+        oracle: Mapping[str, Oracle],
+        *,
+        ctc: float,
+        biases: Mapping[int, float],
     ) -> tuple[Stepper, State]:
-        """All of them as one stepper, and its state once the sources are read. ctc: the share of what positions say."""
+        """All of them as one stepper, and its state once the sources are read.
+
+        ctc: the share of what positions say. biases: of what models say, by the ids of symbols.
+        """
         states = tuple(model.start(sources, count, oracle) for model in self.models)
-        stepper, state = self._together, states[0] if len(states) == 1 else EnsembleState(states)
+        stepper, state = biased(self._together, biases), states[0] if len(states) == 1 else EnsembleState(states)
         if ctc:
             prefixes = PrefixState.start(self._position_scores(states))
             stepper, state = Joint(stepper, ctc), JointState(state, prefixes)

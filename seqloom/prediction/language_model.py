@@ -36,6 +36,7 @@ from seqloom.results.language import (
     Unit,
     unknown_pieces,
 )
+from seqloom.search.bias import biased
 from seqloom.search.contracts import Hypothesis, State
 from seqloom.search.dispatch import to_the_end
 from seqloom.search.endings import endings
@@ -318,7 +319,8 @@ class LanguageModel:
         places = np.zeros(count, dtype=np.int64)
         state = given.state if count == 1 else given.state.select(places, places[:, None])
         request = Request(limits=np.full(count, length, dtype=np.int64), keys=keys, forbid=self._forbidden(section))
-        return Continued(self._stepper, given.last), state, request
+        stepper = biased(self._stepper, self.vocabulary.by_ids(section.bias))
+        return Continued(stepper, given.last), state, request
 
     def _forbidden(self, section: SearchSection) -> IntArray:
         """What is never written: what the search says, features, and the unknown symbol, which has no text."""

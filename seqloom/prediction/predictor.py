@@ -277,7 +277,9 @@ class Predictor:
         width = max((len(row) for steps in told for row in steps.values()), default=0)
         oracle = Oracle.of(told, width=max(width, sources[name].values.shape[1]), limits=limits)
         told_by_name = {} if oracle is None else {name: oracle}
-        stepper, start = self._voices.start(sources, len(read), told_by_name, ctc=section.ctc)
+        stepper, start = self._voices.start(
+            sources, len(read), told_by_name, ctc=section.ctc, biases=vocabulary.by_ids(section.bias)
+        )
         return Task(stepper, start, section, request, sources, read[0], vocabulary)
 
     def _prediction(self, read: ReadExample, hypotheses: Sequence[Hypothesis]) -> DrawnPrediction:

@@ -43,6 +43,5 @@ class RescoredStep(Step):
         return self._scores
 
     def own_log_probs(self, rows: IntArray, tokens: IntArray, ranked: FloatArray) -> FloatArray:  # noqa: ARG002
-        """The model's log-probabilities, without the other's say."""
-        found: FloatArray = self._own[np.arange(len(rows))[:, None], rows, tokens]
-        return found
+        """The model's log-probabilities, without the other's say, and without that of others before it."""
+        return self._model.own_log_probs(rows, tokens, self._own[np.arange(len(rows))[:, None], rows, tokens])

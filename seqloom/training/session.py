@@ -338,12 +338,13 @@ def _remedy(name: SplitName, split: PreparedSplit | None) -> str:
 
 
 def _require_symbols(recipe: Recipe, prepared: Prepared) -> None:
-    """What may not be written must be known; to find out at the first validation would be late."""
-    for symbol in recipe.search.forbid:
-        try:
-            prepared.vocabularies[TARGET].find(symbol)
-        except UsageError as problem:
-            raise RecipeError(f"search.forbid: {problem}") from problem
+    """What may not be written, or has a bias, must be known; to find out at the first validation would be late."""
+    for key, symbols in (("forbid", recipe.search.forbid), ("bias", recipe.search.bias)):
+        for symbol in symbols:
+            try:
+                prepared.vocabularies[TARGET].find(symbol)
+            except UsageError as problem:
+                raise RecipeError(f"search.{key}: {problem}") from problem
 
 
 def build_validator(recipe: Recipe, prepared: Prepared, frontends: Mapping[str, Frontend]) -> Validator:

@@ -82,6 +82,16 @@ def test_prefix_and_forbidden_symbols_hold(seqloom: Seqloom, tiny_run: Path) -> 
     assert "B" not in seqloom("predict", tiny_run, "--forbid", "B", given="abc\n").out
 
 
+def test_a_bias_makes_a_symbol_likelier_and_log_probs_stay(seqloom: Seqloom, tiny_run: Path) -> None:
+    assert "B" not in seqloom("predict", tiny_run, "--bias", "B=-100", given="abc\n").out
+    assert set(seqloom("predict", tiny_run, "--bias", "B=100", given="abc\n").out.strip(" …\n")) == {"B"}
+    greedily = ("predict", tiny_run, "abc", "--search", "greedy", "--json")
+    [plain], [biased] = seqloom(*greedily).objects, seqloom(*greedily, "--bias", "A=0.01").objects
+    assert plain["text"] == biased["text"]
+    assert plain["log_prob"] == pytest.approx(biased["log_prob"], abs=1e-5)
+    assert plain["score"] != pytest.approx(biased["score"], abs=1e-7)
+
+
 def test_attention_is_saved_without_pickle(seqloom: Seqloom, tiny_run: Path, here: Path) -> None:
     assert seqloom("predict", tiny_run, "--attention", "weights.npz", given="abc\nfed\n").code == 0
     with np.load(here / "weights.npz", allow_pickle=False) as saved:
@@ -192,6 +202,9 @@ def test_an_unknown_feature_or_symbol_names_itself(seqloom: Seqloom, tiny_run: P
     assert "'quiet'" in unknown.err
     assert "loud" in unknown.err
     assert "'nosuch'" in seqloom("predict", tiny_run, "--forbid", "nosuch", given="abc\n").err
+    assert "'nosuch'" in seqloom("predict", tiny_run, "--bias", "nosuch=1", given="abc\n").err
+    for bias in ("B", "=1", "B=much"):
+        assert "expected a symbol and a number" in seqloom("predict", tiny_run, "--bias", bias, given="abc\n").err
 
 
 def test_an_input_without_the_column_names_its_line(seqloom: Seqloom, tiny_run: Path) -> None:

@@ -128,23 +128,27 @@ const found = [];
 for (const text of texts) {
   const ids = reader.source(text).map((one) => one.id), limit = Math.max(Math.floor(factor * ids.length) + extra, 1);
   const outputs = await search(model, facts.source, ids, width, { ...rules, limit, forbid: new Set(rules.forbid) });
-  found.push(outputs.map((one) => [writer.decode(one.symbols.filter((id) => id !== END)), one.sum, one.score]));
+  const sum = (numbers) => numbers.reduce((one, other) => one + other, 0);
+  found.push(outputs.map((one) => [writer.decode(one.symbols.filter((id) => id !== END)), sum(one.logProbs), one.score]));
 }
 process.stdout.write(JSON.stringify(found));
 """
 
 
-@pytest.mark.parametrize("width", [1, 5])
-def test_what_is_written_is_what_python_writes(tiny_run: Path, tmp_path: Path, width: int) -> None:
+@pytest.mark.parametrize(("width", "bias"), [(1, {}), (5, {}), (5, {"A": 1.5, "B": -2.0})])
+def test_what_is_written_is_what_python_writes(tiny_run: Path, tmp_path: Path, width: int, bias: dict[str, float]) -> None:
     (folder := tmp_path / "scripts").mkdir()
     (scripts(folder) / "node_modules").symlink_to(MODULES)
     export = export_run(tiny_run, tmp_path / "model").path
     page = tmp_path / "page.html"
     export_page(export, page, MODULES)
     texts = ["badge", "fed", "abcdefgh"]
-    found = in_node(folder, SEARCH, {"folder": str(export), "facts": facts_of(page), "texts": texts, "width": width})
+    predictor, facts = Predictor.load(export), facts_of(page)
+    facts["rules"]["bias"] = [list(pair) for pair in predictor.vocabularies["target"].by_ids(bias).items()]
+    found = in_node(folder, SEARCH, {"folder": str(export), "facts": facts, "texts": texts, "width": width})
+    search = sections.Beam.like(predictor.recipe.search, width=width).model_copy(update={"bias": bias})
     for text, outputs in zip(texts, found, strict=True):
-        [wanted] = Predictor.load(export).predict([text], beam=width, nbest=width)
+        [wanted] = predictor.predict([text], search=search, nbest=width)
         assert [one[0] for one in outputs] == [one.text for one in wanted.candidates]
         for one, other in zip(outputs, wanted.candidates, strict=True):
             assert one[1:] == pytest.approx([other.log_prob, other.score], abs=1e-4)

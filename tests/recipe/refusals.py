@@ -6,7 +6,9 @@ from seqloom.errors import RecipeError
 from seqloom.recipe import parse_recipe
 
 DATES = "data: {builtin: dates}\n"
-BEAM_KEYS = "Known keys here: kind, length_factor, length_extra, minimum_length, forbid, ctc, width, length_power, coverage."
+BEAM_KEYS = (
+    "Known keys here: kind, length_factor, length_extra, minimum_length, forbid, bias, ctc, width, length_power, coverage."
+)
 
 
 def refusal(text: str, *overrides: str) -> str:

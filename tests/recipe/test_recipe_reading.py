@@ -72,7 +72,7 @@ def test_the_resolved_recipe_is_readable() -> None:
     assert "\n  bridge: {kind: initial, start: {dense: 1, sources: [], compare: false}}\n" in text
     assert "\n  optimiser: {kind: adam, betas: [0.9, 0.999], epsilon: 1.0e-08}\n" in text
     assert text.endswith(
-        "\nsearch: {kind: greedy, length_factor: 2.0, length_extra: 10, minimum_length: 0, forbid: [], ctc: 0.0}"
+        "\nsearch: {kind: greedy, length_factor: 2.0, length_extra: 10, minimum_length: 0, forbid: [], bias: {}, ctc: 0.0}"
         "\nseed: 1\ndevice: auto\n"
     )
     assert "&" not in text

@@ -205,6 +205,10 @@ class Vocabulary:
             return UNKNOWN
         raise UsageError(f"the symbol {symbol!r} is not in the vocabulary of {self.size} symbols. Check its spelling")
 
+    def by_ids(self, numbers: Mapping[str, float]) -> dict[int, float]:
+        """Numbers of symbols, given as they stand in the text, by the symbols' ids."""
+        return {self.find(symbol): number for symbol, number in numbers.items()}
+
     def to_json(self) -> str:
         """The vocabulary as text for a run folder."""
         body: dict[str, Any] = {

@@ -2,12 +2,16 @@
 
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
-from seqloom.recipe.sections.base import Count, Positive, Section
+from seqloom.recipe.sections.base import Count, Named, Positive, Section
 
 WIDEST_BEAM = 1000
 """Beams get no better beyond some tens; all that a wider one could do is to take the memory of whoever runs it."""
+
+
+Biases = Annotated[dict[str, Annotated[float, Field(ge=-100, le=100)]], AfterValidator(Named)]
+"""Numbers by symbols."""
 
 
 class SearchSection(Section):
@@ -19,6 +23,8 @@ class SearchSection(Section):
     """So many symbols before `end` may come."""
     forbid: tuple[str, ...] = ()
     """Symbols that may not be written, as they stand in the vocabulary."""
+    bias: Biases = Named({})
+    """What is added to the log-probabilities of symbols, as they stand in the vocabulary, before these are made to sum to 1."""
     ctc: Annotated[float, Field(ge=0, le=1)] = 0.0
     """The share of what CTC says in what ranks symbols; for models with `model.ctc`."""
 

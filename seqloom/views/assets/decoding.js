@@ -64,7 +64,17 @@ function best(logProbs, count, allowed) {
   return found;
 }
 
-// Beam search; a width of one is greedy. rules: {limit, power, minimum, forbid: a set of ids, closed}.
+// Log-probabilities with biases, pairs of ids and numbers, made to sum to one again.
+function biased(logProbs, bias) {
+  if (!bias.length) return logProbs;
+  const scores = Float32Array.from(logProbs);
+  bias.forEach(([id, number]) => { scores[id] += number; });
+  const highest = scores.reduce((one, other) => Math.max(one, other), -Infinity);
+  const whole = highest + Math.log(scores.reduce((sum, one) => sum + Math.exp(one - highest), 0));
+  return scores.map((one) => Math.min(one - whole, 0));
+}
+
+// Beam search; a width of one is greedy. rules: {limit, power, minimum, forbid: a set of ids, bias, closed}.
 export async function search(model, name, ids, width, rules) {
   const state = await model.start(name, ids), ended = [];
   let rows = [{ symbols: [], logProbs: [], weights: [], sum: 0 }], finished = 0, winner = -Infinity;
@@ -72,13 +82,13 @@ export async function search(model, name, ids, width, rules) {
     const step = await model.step(rows.map((row) => row.symbols.at(-1) ?? BEGIN), state);
     const last = rules.closed && length === rules.limit;
     const allowed = (id) => (last ? id === END : id !== BEGIN && !rules.forbid.has(id) && (id !== END || length > rules.minimum));
-    const choice = rows.flatMap((row, place) => best(step.logProbs[place], width, allowed).map(([id, value]) => ({ row, place, id, value })));
+    const choice = rows.flatMap((row, place) => best(biased(step.logProbs[place], rules.bias), width, allowed).map(([id, value]) => ({ row, place, id, value })));
     choice.forEach((one) => { one.sum = one.row.sum + one.value; });
     choice.sort((one, other) => other.sum - one.sum).splice(width);
     const live = [];
-    for (const { row, place, id, value, sum } of choice) {
+    for (const { row, place, id, sum } of choice) {
       const extended = {
-        symbols: [...row.symbols, id], logProbs: [...row.logProbs, value], weights: [...row.weights, step.weights[place]],
+        symbols: [...row.symbols, id], logProbs: [...row.logProbs, step.logProbs[place][id]], weights: [...row.weights, step.weights[place]],
         sum, score: sum / length ** rules.power, heads: step.heads, finished: id === END, place,
       };
       if (id === END) [finished, winner] = [finished + 1, Math.max(winner, extended.score)];

@@ -117,7 +117,7 @@ class Page {
   drawCandidates(map, outputs) {
     const scores = (parent, one) => {
       make(parent, "span", {}, `score ${number(one.score)}`);
-      make(parent, "span", {}, `log p ${number(one.sum)}`);
+      make(parent, "span", {}, `log p ${number(one.logProbs.reduce((sum, value) => sum + value, 0))}`);
       if (!one.finished) make(parent, "span", {}, "unfinished");
     };
     if (outputs.length === 1) return scores(make(map, "p", { class: "scores" }), outputs[0]);
