@@ -79,6 +79,10 @@ def predict(
     coverage: Annotated[
         float | None, typer.Option("--coverage", metavar="X", min=0, help="Beam: weight of the coverage penalty.")
     ] = None,
+    values: Annotated[
+        float | None,
+        typer.Option("--values", metavar="X", min=0, help="Beam: what each value of `slot = value` costs that is not said."),
+    ] = None,
     sample: Annotated[
         int | None, typer.Option("--sample", metavar="N", min=1, help="Draw this many outputs at random instead.")
     ] = None,
@@ -163,7 +167,7 @@ def predict(
         predictor.recipe.search,
         kind=kind,
         nbest=nbest,
-        beam={"width": beam, "length_power": length_power, "coverage": coverage},
+        beam={"width": beam, "length_power": length_power, "coverage": coverage, "values": values},
         sample={"count": sample, "temperature": temperature, "top_k": top_k, "top_p": top_p, "seed": seed},
         common={
             "minimum_length": minimum_length,

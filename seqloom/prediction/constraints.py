@@ -1,16 +1,18 @@
-"""What outputs are bound to: how they begin, and where attention has to look."""
+"""What outputs are bound to: how they begin, where attention has to look, and what they are expected to say."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from seqloom.data.arrays import IntArray
+from seqloom.data.examples import Example
 from seqloom.data.kinds.text import Limit
 from seqloom.data.reading.oracles import Entry, Steps, Unit, parse_steps
 from seqloom.data.vocabulary import Vocabulary
 from seqloom.errors import UsageError
+from seqloom.metrics.generation import values_of
 from seqloom.prediction.inputs import Reader, ReadExample
 from seqloom.recipe.sections import LookingBridge
 from seqloom.symbols import BEGIN, END, UNKNOWN
@@ -63,3 +65,13 @@ def told_steps(
         raise UsageError(f"the oracle has {len(oracle)} entries for {len(read)} inputs. Give one for each, or None")
     entries = [one if isinstance(one, Entry) else Entry(one, f"oracle {index + 1}") for index, one in enumerate(oracle)]
     return [parse_steps(entry, reader.positions(one, unit)) for entry, one in zip(entries, read, strict=True)]
+
+
+def said_values(read: Sequence[ReadExample], vocabulary: Vocabulary) -> list[list[IntArray]]:
+    """For each example, the values of its acts (`slot = value ; ...`) as symbols of an output that says them."""
+    return [[vocabulary.encode_copying(value, one.copies) for value in dict.fromkeys(_values_in(one.example))] for one in read]
+
+
+def _values_in(example: Example) -> Iterator[str]:
+    for text in example.sources.values():
+        yield from values_of(text)

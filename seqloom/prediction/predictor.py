@@ -22,7 +22,7 @@ from seqloom.data.vocabulary import Vocabulary
 from seqloom.errors import DataError, UsageError
 from seqloom.prediction.backends import OpenedModel, SourceStepper, open_model
 from seqloom.prediction.combining import Voices
-from seqloom.prediction.constraints import OracleInput, Prefix, forced_symbols, told_steps
+from seqloom.prediction.constraints import OracleInput, Prefix, forced_symbols, said_values, told_steps
 from seqloom.prediction.drawn import DrawnPrediction
 from seqloom.prediction.ensembles import agree_on_copying, require_agreement, require_fusible
 from seqloom.prediction.inner_looks import looking_inside
@@ -272,6 +272,7 @@ class Predictor:
             # What encoders make of a file has no padding, however many positions it has.
             source_lengths=self.reader.positions_in(sources),
             closed=vocabulary.whole,
+            phrases=said_values(read, vocabulary) if isinstance(section, Beam) and section.values else (),
         )
         name = self.reader.told_source
         width = max((len(row) for steps in told for row in steps.values()), default=0)

@@ -7,6 +7,7 @@ import numpy as np
 
 from seqloom.recipe.sections import Beam
 from seqloom.search.contracts import Hypotheses, IntArray, State, Step, Stepper
+from seqloom.search.phrases import Phrases
 from seqloom.search.request import Request
 from seqloom.search.scoring import Coverage, by_length
 from seqloom.search.traces import BoolArray, Sums, Trace
@@ -22,12 +23,15 @@ def beam(stepper: Stepper, state: State, section: Beam, request: Request) -> Gen
     """
     walk = Walk(stepper, state, request, minimum_length=section.minimum_length)
     coverage = Coverage(section.coverage, request) if section.coverage else None
+    phrases = Phrases(section.values, request) if section.values and len(request.phrases) else None
     race = _Race(section, request)
     while walk.goes_on:
         step = walk.step()
         choice = _best_extensions(walk, step, section)
         if coverage is not None:
             choice = _with_coverage(choice, walk, step, coverage)
+        if phrases is not None:
+            choice = _with_phrases(choice, walk, phrases)
         yield walk.write(step, choice, race.done(choice, walk.sentences))
     return walk.hypotheses(section.width)
 
@@ -52,6 +56,13 @@ def _with_coverage(choice: Continuations, walk: Walk, step: Step, coverage: Cove
     penalties = coverage.penalties(totals, step, walk.sentences)
     place = (np.arange(len(choice.rows))[:, None], choice.rows)
     return replace(choice, scores=choice.scores + penalties[place], carry={"totals": totals[place]})
+
+
+def _with_phrases(choice: Continuations, walk: Walk, phrases: Phrases) -> Continuations:
+    """Add the term of the phrases that are lacking to the scores, and carry along what it needs."""
+    carry = phrases.carry(walk.carry, walk.sentences, choice.rows, choice.tokens)
+    scores = choice.scores + phrases.penalties(carry["said"], walk.sentences)
+    return replace(choice, scores=scores, carry={**choice.carry, **carry})
 
 
 class _Race:

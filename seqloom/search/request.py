@@ -22,7 +22,8 @@ class Request:
     lengths, and neither `forbid` nor a minimum length applies to them. forbid: symbols never to be written (`begin` never is).
     source_lengths: per source name [B], how many positions are real. It cuts padding off the attention weights and out
     of the coverage term; all positions of a source that is not named are real. closed: the last symbol that a limit allows is
-    `end`, so that every output is whole.
+    `end`, so that every output is whole. phrases: none, or per sentence the runs of symbols that its output is expected to
+    have.
     """
 
     limits: IntArray
@@ -31,11 +32,11 @@ class Request:
     forbid: IntArray = field(default_factory=lambda: np.zeros(0, np.int64))
     source_lengths: Mapping[str, IntArray] = field(default_factory=dict)
     closed: bool = False
+    phrases: Sequence[Sequence[IntArray]] = ()
 
     def __post_init__(self) -> None:
         counts = {"keys": len(self.keys), **{f"source_lengths[{name!r}]": len(n) for name, n in self.source_lengths.items()}}
-        if len(self.prefixes):
-            counts["prefixes"] = len(self.prefixes)
+        counts |= {name: len(given) for name, given in (("prefixes", self.prefixes), ("phrases", self.phrases)) if len(given)}
         for name, count in counts.items():
             if count != self.sentences:
                 raise UsageError(
@@ -73,6 +74,7 @@ class Request:
             forbid=self.forbid,
             source_lengths={name: lengths[one] for name, lengths in self.source_lengths.items()},
             closed=self.closed,
+            phrases=self.phrases[one],
         )
 
 

@@ -100,3 +100,18 @@ def test_of_a_long_source_the_beginning_is_read_and_the_rest_said() -> None:
     (found,) = Predictor([opened_cut]).predict([SOURCE], search=Greedy())
     assert found.alignment["source"].symbols == ("<begin>", "Anna", "met")
     assert found.as_json()["unread"] == found.unread == 5
+
+
+def test_a_value_that_an_output_lacks_costs_what_the_search_says() -> None:
+    copier = Predictor([opened(0.0)])
+    acts = "inform name = Zyx Uli ; confirm dog = Anna"
+    section = Beam(width=4, length_extra=3, length_factor=0.0, length_power=0.0)
+    priced = section.model_copy(update={"values": 2.0})
+    (found,) = copier.predict([acts], search=priced, nbest=4)
+    for one in found.candidates:
+        words = f" {one.text} "
+        missing = sum(f" {value} " not in words for value in ("Zyx Uli", "Anna"))
+        assert one.score == pytest.approx(one.log_prob - 2.0 * missing, abs=1e-5)
+    assert [one.score for one in found.candidates if one.finished] == sorted(
+        (one.score for one in found.candidates if one.finished), reverse=True
+    )

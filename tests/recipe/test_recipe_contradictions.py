@@ -323,3 +323,9 @@ def test_what_stands_beside_frames_is_read_as_frames(other: str, reader: str, pa
 def test_sources_have_names_and_columns_that_make_sense(sources: str, part: str) -> None:
     train = "" if "train" in sources else "train: a.tsv, "
     assert part in refusal(f"data: {{{train}sources: {sources}}}\n")
+
+
+def test_values_of_acts_stand_in_a_text() -> None:
+    vectors = f"{VECTOR}model: {{encoder: {{kind: dense}}, bridge: {{kind: initial}}}}\nsearch: {{values: 0.5}}\n"
+    with pytest.raises(RecipeError, match=r"mine\.yaml:3: search\.values: values of acts .* no source is one"):
+        parse_recipe(vectors, where="mine.yaml")

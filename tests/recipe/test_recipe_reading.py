@@ -200,6 +200,7 @@ def test_differences_are_one_line_a_value() -> None:
         "search.width: 5 -> absent",
         "search.length_power: 1.0 -> absent",
         "search.coverage: 0.0 -> absent",
+        "search.values: 0.0 -> absent",
     ]
 
 

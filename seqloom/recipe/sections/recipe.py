@@ -293,6 +293,14 @@ class Recipe(Section):
         return self
 
     @model_validator(mode="after")
+    def _values_are_read(self) -> Self:
+        if isinstance(self.search, Beam) and self.search.values and (self.data.text is not None or not self.data.text_sources):
+            raise ValueError(
+                "search.values: values of acts (`slot = value ; ...`) stand in a text, and no source is one. Remove it"
+            )
+        return self
+
+    @model_validator(mode="after")
     def _coverage_needs_attention(self) -> Self:
         if isinstance(self.search, Beam) and self.search.coverage and not isinstance(self.model.bridge, LookingBridge):
             raise ValueError(

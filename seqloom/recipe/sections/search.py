@@ -62,6 +62,8 @@ class Beam(SearchSection):
     length_power: Annotated[float, Field(ge=0, le=100)] = 1.0
     coverage: Annotated[float, Field(ge=0, le=1_000_000)] = 0.0
     """Weight of `sum_j log(min(1, sum_t a_jt))`, which prefers outputs that looked at every source position."""
+    values: Annotated[float, Field(ge=0, le=1_000_000)] = 0.0
+    """What each value of a source of acts (`slot = value ; ...`) costs that an output does not say."""
 
     @property
     def rows(self) -> int:
