@@ -16,7 +16,8 @@
     python benchmarks/pairs.py babi-1 --data DATA --runs RUNS               (questions about stories; babi: all tasks)
 
 DATA holds the folders multi30k, sigmorphon2020_g2p, dakshina, cmudict and so on. A run that was interrupted goes on, a finished
-one is picked up. With --split validation, nothing of the test part is looked at: so one chooses between recipes (--set).
+one is picked up. With --split validation, nothing of the test part is looked at: so one chooses between recipes (--set), and
+between searches of a run that is there (--search length_power=0.8 --search values=0.5).
 """
 
 import json
@@ -51,7 +52,7 @@ from seqloom.data.preparing.corpus import Corpus
 from seqloom.data.preparing.splitting import SplitName
 from seqloom.prediction.predictor import Predictor
 from seqloom.recipe import read_recipe
-from seqloom.recipe.sections import Recipe
+from seqloom.recipe.sections import Recipe, Search
 from seqloom.runs import RunFolder
 
 LANGUAGES = ("ady", "arm", "bul", "dut", "fre", "geo", "gre", "hin", "ice", "jpn", "kor", "lit")
@@ -251,7 +252,7 @@ GROUPS = {"g2p": LANGUAGES, "inflection": INFLECTED, "babi": tuple(map(str, BABI
 
 @dataclass(frozen=True)
 class Wanted:
-    """The command line. recipe: another one than the task's own."""
+    """The command line. recipe: another one than the task's own. searches: settings of the search that measures."""
 
     data: Path
     runs: Path
@@ -260,26 +261,31 @@ class Wanted:
     recipe: str | None
     settings: Sequence[str]
     ensemble: int
+    searches: Sequence[str] = ()
 
     def of(self, name: str, seed: int) -> Recipe:
         """The recipe that trains a task."""
+        return self._read(name, [f"training.threads={self.threads}", f"seed={seed}", *self.settings])
+
+    def search(self, name: str) -> Search:
+        """How its outputs are found: as its recipe says, and as the command line says beside."""
+        return self._read(name, [*self.settings, *(f"search.{one}" for one in self.searches)]).search
+
+    def _read(self, name: str, settings: Sequence[str]) -> Recipe:
         task = TASKS[name]
-        path = find_recipe(self.recipe or task.recipe)
-        return read_recipe(
-            path, [*task.settings(self.data), f"training.threads={self.threads}", f"seed={seed}", *self.settings]
-        )
+        return read_recipe(find_recipe(self.recipe or task.recipe), [*task.settings(self.data), *settings])
 
     def out(self, name: str, seed: int) -> Path:
         """Where its run is."""
         return self.runs / (name if seed == 1 else f"{name}-{seed}")
 
 
-def measured(name: str, runs: Sequence[Path], split: SplitName) -> Found:
+def measured(name: str, runs: Sequence[Path], split: SplitName, search: Search) -> Found:
     """What a model, or several that vote, do on a part of the data."""
     opened = RunFolder.open(runs[0])
     predictor = Predictor.load(*runs)
     examples = list(Corpus(opened.recipe.data, opened.recipe.seed).examples(split))
-    outputs = [prediction.text for prediction in predictor.predict(examples)]
+    outputs = [prediction.text for prediction in predictor.predict(examples, search=search)]
     sources, targets = [next(iter(one.sources.values())) for one in examples], [one.target or "" for one in examples]
     items = Items(sources, targets, outputs)
     task = TASKS[name]
@@ -301,7 +307,7 @@ def row(name: str, wanted: Wanted) -> Found:
     kept: Found = {}
 
     def measure(_: Path) -> Found:
-        kept.update(measured(name, [wanted.out(name, seed) for seed in seeds], wanted.split))
+        kept.update(measured(name, [wanted.out(name, seed) for seed in seeds], wanted.split, wanted.search(name)))
         return kept
 
     report(name, wanted.of(name, 1), wanted.out(name, 1), measure=measure, figures=figures)
@@ -327,8 +333,9 @@ def main() -> None:
     parser.add_argument("--split", choices=["validation", "test"], default="test")
     parser.add_argument("--recipe", help="another recipe than the packaged one of the task")
     parser.add_argument("--ensemble", type=int, default=1, metavar="N", help="so many models, of seeds 1 to N, vote")
+    parser.add_argument("--search", action="append", default=[], metavar="KEY=VALUE", help="measure with another search")
     given = parser.parse_args()
-    wanted = Wanted(given.data, given.runs, given.threads, given.split, given.recipe, given.set, given.ensemble)
+    wanted = Wanted(given.data, given.runs, given.threads, given.split, given.recipe, given.set, given.ensemble, given.search)
     names = [f"{given.name}-{language}" for language in GROUPS[given.name]] if given.name in GROUPS else [given.name]
     rows = [row(name, wanted) for name in names]
     if len(rows) > 1:

@@ -55,4 +55,5 @@ class BiasedStep(RescoredStep):
         scores[:, :, self._ids] += self._biases
         highest = scores.max(axis=2, keepdims=True)
         whole: FloatArray = highest + np.log(np.exp(scores - highest).sum(axis=2, keepdims=True))
-        return np.minimum(scores - whole, np.float32(0.0))
+        normalised: FloatArray = np.minimum(scores - whole, np.float32(0.0))
+        return normalised

@@ -8,7 +8,8 @@ from transition_table import Table, assert_all_same, quick, random_table, reques
 
 from seqloom.recipe.sections import Beam
 from seqloom.search import run
-from seqloom.search.phrases import Phrases
+from seqloom.search.contracts import IntArray
+from seqloom.search.phrases import Carry, Phrases
 
 
 def lacking(tokens: list[int], phrases: list[list[int]]) -> int:
@@ -17,7 +18,7 @@ def lacking(tokens: list[int], phrases: list[list[int]]) -> int:
     return sum(tuple(phrase) not in runs for phrase in phrases)
 
 
-def arrays(phrases: list[list[list[int]]]) -> list[list[np.ndarray]]:  # type: ignore[type-arg]
+def arrays(phrases: list[list[list[int]]]) -> list[list[IntArray]]:
     return [[np.asarray(one) for one in sentence] for sentence in phrases]
 
 
@@ -69,7 +70,8 @@ def test_sentences_do_not_hear_of_each_others_phrases() -> None:
 
 def test_a_phrase_that_begins_anew_within_itself_is_found() -> None:
     request = request_for(random_table(1), phrases=arrays([[[2, 2, 3]]]))
-    phrases, carry = Phrases(1.0, request), {}
+    phrases = Phrases(1.0, request)
+    carry: Carry = {}
     for token in (2, 2, 2, 3):
         carry = phrases.carry(carry, np.zeros(1, np.int64), np.zeros((1, 1), np.int64), np.array([[token]]))
     assert phrases.penalties(carry["said"], np.zeros(1, np.int64)).tolist() == [[0.0]]
