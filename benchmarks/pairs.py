@@ -73,8 +73,8 @@ class Task:
 # --- measures --------------------------------------------------------------------------------------------------------
 
 
-def translation_measures(items: Items, language: str) -> dict[str, float]:
-    """BLEU as papers on Multi30k give it (lower-case, Moses tokens), and sacreBLEU of the text as it is."""
+def translation_measures(items: Items, language: str, *, lower: bool) -> dict[str, float]:
+    """BLEU as papers on Multi30k give it (lower-case, Moses tokens); sacreBLEU and chrF of the text as it is, or in lower case."""
     import sacrebleu
     from sacremoses import MosesPunctNormalizer, MosesTokenizer
 
@@ -84,9 +84,10 @@ def translation_measures(items: Items, language: str) -> dict[str, float]:
         return [tokenizer.tokenize(normaliser.normalize(one.lower()), return_str=True, escape=False) for one in texts]
 
     plain = sacrebleu.corpus_bleu(tokens(items.outputs), [tokens(items.targets)], tokenize="none", force=True)
-    cased = sacrebleu.corpus_bleu(list(items.outputs), [list(items.targets)])
-    chrf = sacrebleu.corpus_chrf(list(items.outputs), [list(items.targets)])
-    return {"tokenised lower-case BLEU": plain.score, "sacreBLEU": cased.score, "chrF": chrf.score}
+    outputs, targets = list(items.outputs), [list(items.targets)]
+    own = sacrebleu.corpus_bleu(outputs, targets, lowercase=lower)
+    chrf = sacrebleu.CHRF(lowercase=lower).corpus_score(outputs, targets)
+    return {"tokenised lower-case BLEU": plain.score, "sacreBLEU": own.score, "chrF": chrf.score}
 
 
 def token_bleu(items: Items) -> dict[str, float]:
@@ -143,16 +144,16 @@ LOWER = tuple(f"data.vocabularies.{side}.lowercase=true" for side in ("source", 
 """As papers on Multi30k have it, which measure lower-case text: capitals are no part of what is learnt."""
 
 
-def multi30k(language: str, *further: str, recipe: str = "translation") -> Task:
+def multi30k(language: str, recipe: str = "translation", *, lower: bool = False) -> Task:
     """English into another language."""
 
     def settings(data: Path) -> list[str]:
         parts = (("train", "train"), ("validation", "val"), ("test", "test_2016_flickr"))
         sides = (("source", "en"), ("target", language))
         files = [f"data.{part}.{side}={data / 'multi30k' / f'{file}.{one}.gz'}" for part, file in parts for side, one in sides]
-        return [*files, *further]
+        return [*files, *(LOWER if lower else ())]
 
-    return Task(recipe, settings, lambda items: translation_measures(items, language))
+    return Task(recipe, settings, lambda items: translation_measures(items, language, lower=lower))
 
 
 def g2p(language: str) -> Task:
@@ -210,8 +211,8 @@ ALONE = "data.columns.preceding=[]"
 
 TASKS: dict[str, Task] = {
     **{f"multi30k-en-{language}": multi30k(language) for language in ("de", "fr")},
-    **{f"multi30k-en-{language}-lower": multi30k(language, *LOWER) for language in ("de", "fr")},
-    **{f"multi30k-en-{one}-transformer": multi30k(one, *LOWER, recipe="translation-transformer") for one in ("de", "fr")},
+    **{f"multi30k-en-{language}-lower": multi30k(language, lower=True) for language in ("de", "fr")},
+    **{f"multi30k-en-{one}-transformer": multi30k(one, "translation-transformer", lower=True) for one in ("de", "fr")},
     **{f"g2p-{language}": g2p(language) for language in LANGUAGES},
     **{f"dakshina-{language}": dakshina(language) for language in ("hi", "ta")},
     **{f"dakshina-{one}-{bridge}": dakshina(one, bridge) for one in ("hi", "ta") for bridge in ("initial", "every_step")},
