@@ -287,7 +287,8 @@ def measured(name: str, runs: Sequence[Path], split: SplitName, search: Search) 
     predictor = Predictor.load(*runs)
     examples = list(Corpus(opened.recipe.data, opened.recipe.seed).examples(split))
     outputs = [prediction.text for prediction in predictor.predict(examples, search=search)]
-    sources, targets = [next(iter(one.sources.values())) for one in examples], [one.target or "" for one in examples]
+    # All sources: equal questions about different texts are different items.
+    sources, targets = ["\t".join(one.sources.values()) for one in examples], [one.target or "" for one in examples]
     items = Items(sources, targets, outputs)
     task = TASKS[name]
     surprise = {"perplexity": perplexity(predictor, examples)} if task.perplexity else {}

@@ -72,7 +72,7 @@ def questions(count: int, seed: int = 5) -> list[str]:
     draw = random.Random(seed)
     lines = []
     for _ in range(count):
-        (winner, loser), how = draw.sample(_PEOPLE, 2), draw.choice(_RANGES)
+        (winner, loser), how = draw.sample(_PEOPLE, 2), f"{draw.choice(_RANGES)} in minute {draw.randint(2, 999)}"
         question, answer = draw.choice((("who won ?", winner), ("who lost ?", loser), ("how did it end ?", how)))
         lines.append(f"{winner} beat {loser} {how} today .\t{question}\t{answer.lower()}")
     return lines

@@ -58,9 +58,11 @@ def check(
 
     Exit code 1 if there are errors: they would stop or spoil a training.
     """
+    from seqloom.data.doctor.answer_checks import answer_checks
     from seqloom.data.doctor.examination import examine
     from seqloom.data.doctor.file_checks import file_checks
     from seqloom.recipe.sections import Aligned
+    from seqloom.suggest.two_texts import ANSWERS, recipe_of_two_texts
 
     if bool(files) == bool(source or target) or bool(source) != bool(target):
         raise UsageError("check: give files of pairs, or both --source and --target. See: seqloom check --help")
@@ -74,13 +76,14 @@ def check(
         splits |= {name: parse_files(file) for name, file in (("validation", validation), ("test", test)) if file}
         table = recognised(train, columns, images, parse_format(format))
         taken = {"columns": table.as_json()}
+        text = "text" if recipe_of_two_texts(table) == ANSWERS else None
         diagnosis = examine(
             splits,
             format=table.format,
             columns=table.columns,
             sources=table.sources,
             classes=table.classes,
-            further=file_checks(table.sources, sized=False),
+            further=[*file_checks(table.sources, sized=False), *answer_checks(text, text)],
         )
     if json:
         print_json({**diagnosis.as_json(), **taken})
@@ -91,11 +94,13 @@ def check(
 
 
 def _of_recipe(path: str) -> "Diagnosis":
+    from seqloom.data.doctor.answer_checks import answer_checks
     from seqloom.data.doctor.examination import examine
     from seqloom.data.doctor.file_checks import file_checks
     from seqloom.recipe import read_recipe
 
-    data = read_recipe(path).data
+    recipe = read_recipe(path)
+    data, several = recipe.data, len(recipe.data.sources) > 1
     if data.builtin is not None:
         raise UsageError(f"{path}: its data is built in ({data.builtin}); there are no files to check")
     named = {"train": data.train, "validation": data.validation, "test": data.test}
@@ -107,7 +112,10 @@ def _of_recipe(path: str) -> "Diagnosis":
         maximum_length=data.maximum_length,
         sources=data.sources,
         classes=data.vocabularies.target.kind == "whole",
-        further=file_checks(data.sources, sized=True),
+        further=[
+            *file_checks(data.sources, sized=True),
+            *answer_checks(data.split.by if several else None, recipe.copied if several else None),
+        ],
     )
 
 

@@ -110,7 +110,7 @@ def _on(
         "train": train,
         "validation": None,
         "test": None,
-        "split": {"validation": share, "test": share},
+        "split": {"validation": share, "test": share, "by": data.split.by},
     }
     held_out = {name: parse_files(file) for name, file in (("validation", validation), ("test", test)) if file}
     return finished(body, held_out.get("validation"), held_out.get("test"), settings)

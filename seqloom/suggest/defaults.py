@@ -13,7 +13,7 @@ from seqloom.recipe.sections import TARGET, Aligned, Files, TextEncoder, Vocabul
 from seqloom.recipe.sections.columns import is_lone
 from seqloom.recipe.shipped import shipped_recipe
 from seqloom.suggest.recognition import Recognised, recognise, spread_over
-from seqloom.suggest.two_texts import body_for_two_texts
+from seqloom.suggest.two_texts import ANSWERS, body_for_two_texts, recipe_of_two_texts
 
 _ENOUGH = 20_000
 """Fewer pairs are small data, for which the models of recipes are made narrower, ..."""
@@ -38,8 +38,8 @@ BASES: dict[Kind, str] = {"symbols": "pronunciation", "characters": "translitera
 """The shipped recipe for what is to be written, unless the table is plainly one of ..."""
 INFLECTION = "inflection"
 """... words, tags and forms, or of ..."""
-ANSWERS, DIALOGUE, _REPLY_WORDS = "answers", "dialogue", 5
-"""... texts that others precede: questions or, with targets of so many words on average, earlier turns; or of ..."""
+DIALOGUE = "dialogue"
+"""... texts that others precede, such as earlier turns; or of ..."""
 SUMMARIES, _LONG_TEXT, _SHORTER, _SUMMARY_WORDS = "summaries", 25, 2.5, 2
 """... texts of so many words, on average, and of targets that are so many times shorter, and longer than a word or two."""
 METRICS: dict[Kind, str] = {"symbols": "symbol_error_rate", "characters": "cer", "bpe": "chrf"}
@@ -92,8 +92,11 @@ def recipe_for(
     table = table or recognise(train)
     require_some(table, train)
     share = held_out_share(table.count)
-    if not isinstance(train, Aligned) and (found := body_for_two_texts(table, paths_of(train), share)) is not None:
-        return finished(found, validation, test, overrides)
+    if not isinstance(train, Aligned) and (name := recipe_of_two_texts(table)) is not None:
+        body = body_for_two_texts(name, table, paths_of(train), share)
+        if name == ANSWERS:
+            _fit_answers(body, table)
+        return finished(body, validation, test, overrides)
     sources = {name: statistics_of(table.texts(name)) for name in table.sources}
     target = statistics_of(table.texts(TARGET))
     first = next(iter(sources.values()))
@@ -115,12 +118,19 @@ def recipe_for(
     return finished(body, validation, test, overrides)
 
 
+def _fit_answers(body: dict[str, Any], table: Recognised) -> None:
+    """Let small data be gone over more often, and read texts without spaces by their characters."""
+    base, text = shipped_recipe(ANSWERS), statistics_of(table.texts("text"))
+    body["training"] = _training(base, table, text.length, None)
+    body["data"]["vocabularies"]["source"] = _vocabulary(text, table.count, base.data.vocabularies.source)
+
+
 def _application(table: Recognised, source: TextStatistics, target: TextStatistics) -> str | None:
     """The shipped recipe of what the table is plainly about; None where its symbols decide."""
     if table.columns.separator is not None and target.kind == "characters":
         return INFLECTION
     if table.columns.preceding and not table.classes:
-        return ANSWERS if target.words < _REPLY_WORDS else DIALOGUE
+        return DIALOGUE
     if table.classes or not is_lone(table.sources) or source.kind != "bpe" or target.words < _SUMMARY_WORDS:
         return None
     return SUMMARIES if source.words >= _LONG_TEXT and source.words >= _SHORTER * target.words else None

@@ -2,7 +2,9 @@
 
 from seqloom.recipe import Recipe
 from seqloom.recipe.sections import TARGET, Vocabulary
-from seqloom.suggest.defaults import ANSWERS, BASES, DIALOGUE, INFLECTION, SUMMARIES
+from seqloom.suggest.defaults import BASES, DIALOGUE, INFLECTION, SUMMARIES
+from seqloom.suggest.recognition.naming import ANSWER_SOURCES
+from seqloom.suggest.two_texts import ANSWERS
 
 _SYMBOLS = {
     "characters": "characters, as texts of a few words are written letter by letter",
@@ -39,7 +41,9 @@ def _base(recipe: Recipe) -> str:
     if recipe.data.columns.separator is not None:
         return INFLECTION
     if recipe.data.columns.preceding:
-        return ANSWERS if recipe.copies else DIALOGUE
+        return DIALOGUE
+    if recipe.copies and set(recipe.data.sources) == set(ANSWER_SOURCES):
+        return ANSWERS
     if recipe.copies:
         return SUMMARIES
     kind = vocabularies.target.kind

@@ -7,7 +7,7 @@ import pytest
 
 from seqloom.data.preparing.corpus import Corpus
 from seqloom.recipe import Recipe
-from seqloom.recipe.sections import Characters, Columns
+from seqloom.recipe.sections import Characters, Columns, ComparingEncoder
 from seqloom.recipe.shipped import shipped_recipe
 from seqloom.suggest.defaults import recipe_for
 from seqloom.suggest.reasons import reasons
@@ -144,11 +144,32 @@ def test_long_texts_with_short_targets_get_the_recipe_of_summaries(tmp_path: Pat
     assert "the recipe summaries" in reasons(recipe)
 
 
-@pytest.mark.parametrize(("target", "name"), [("{}", "answers"), ("yes , i have seen a {} today", "dialogue")])
-def test_texts_that_others_precede_get_the_recipe_of_answers_or_of_dialogue(tmp_path: Path, target: str, name: str) -> None:
-    words, sentences, path = _words(200), _sentences(200), tmp_path / "turns.tsv"
-    rows = [f"{one}\twhat is {word} ?\t{target.format(word)}\n" for one, word in zip(sentences, words, strict=True)]
-    path.write_text("".join(rows))
+def test_texts_that_others_precede_get_the_recipe_of_dialogue(tmp_path: Path) -> None:
+    path = tmp_path / "turns.tsv"
+    path.write_text("".join(f"{one}\twhat is {word} ?\t{word}\n" for one, word in _asked_about()))
     recipe = recipe_for(str(path), recognise(str(path), {"source": 1, "preceding": [2], "target": 3}))
-    assert f"the recipe {name}" in reasons(recipe)
-    assert (recipe.data.columns.preceding, recipe.copies) == ((2,), name == "answers")
+    assert "the recipe dialogue" in reasons(recipe)
+    assert (recipe.data.columns.preceding, recipe.copies) == ((2,), False)
+
+
+@pytest.mark.parametrize("told", [None, {"text": 1, "question": 2, "target": 3}])
+def test_texts_questions_and_answers_get_the_recipe_of_answers(tmp_path: Path, told: dict[str, int] | None) -> None:
+    path = tmp_path / "asked.tsv"
+    path.write_text("".join(f"{one}\twhat is {word} ?\t{word}\n" for one, word in _asked_about()))
+    recipe = recipe_for(str(path), recognise(str(path), told))
+    assert "the recipe answers" in reasons(recipe)
+    assert {name: source.column for name, source in recipe.data.sources.items()} == {"question": 2, "text": 1}
+    assert (recipe.copied, recipe.data.split.by, recipe.data.columns.target) == ("text", "text", 3)
+    assert isinstance(recipe.model.encoder_of("text"), ComparingEncoder)
+    assert recipe.training.epochs > 6  # small data is gone over more often
+
+
+def test_questions_about_texts_without_spaces_are_read_by_their_characters(tmp_path: Path) -> None:
+    path = tmp_path / "asked.tsv"
+    path.write_text("".join(f"{one.replace(' ', '') * 2}\t{word}？\t{word}\n" for one, word in _asked_about()))
+    recipe = recipe_for(str(path))
+    assert (recipe.data.vocabularies.source.kind, recipe.copied) == ("characters", "text")
+
+
+def _asked_about() -> list[tuple[str, str]]:
+    return list(zip(_sentences(200), _words(200), strict=True))

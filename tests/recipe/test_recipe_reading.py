@@ -269,7 +269,7 @@ def test_choices_are_listed() -> None:
     assert choices("model.bridge.attention") == kinds
     assert choices("model.bridge.attention.score") == kinds[:5]
     assert choices("training.loss_per") == ("tokens", "sequences")
-    assert choices("data.split") == ("validation", "test")
+    assert choices("data.split") == ("validation", "test", "by")
     assert choices("search.kind") == ("greedy", "beam", "sample", "exhaustive")
     assert choices("training.epochs") == choices("no.such.place") == ()
 

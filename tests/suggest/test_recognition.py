@@ -89,7 +89,7 @@ def test_a_pair_is_no_header(tmp_path: Path, first: list[str]) -> None:
         (
             ("qid", "question", "context", "answer"),
             columns(NUMBERS, SENTENCES, SENTENCES, WORDS),
-            {"source": "context", "target": "answer"},  # the question precedes it
+            {"question": "question", "text": "context", "target": "answer"},
             "qid",
         ),
     ],
@@ -249,10 +249,23 @@ def test_named_features_are_cut_where_they_hold_several(tmp_path: Path) -> None:
     assert "preceding = column 1" in told.said
 
 
-def test_a_question_precedes_the_text_that_it_is_about_unless_answers_are_classes(tmp_path: Path) -> None:
+def test_a_question_and_the_text_that_it_is_about_are_named_so_unless_answers_are_classes(tmp_path: Path) -> None:
     asked = [f"what is {word} ?" for word in WORDS]
     free = recognise(table(tmp_path, columns(SENTENCES, asked, WORDS), "context", "question", "answer"))
-    assert (free.columns.source, free.columns.preceding, free.columns.target) == ("context", ("question",), "answer")
+    assert free.as_json()["taken"] == {"question": "question", "text": "context", "target": "answer"}
     assert "a question about a text" in free.said
     few = recognise(table(tmp_path, columns(SENTENCES * 3, asked, LABELS), "context", "question", "answer"))
     assert list(few.sources) == ["context", "question"]
+
+
+@pytest.mark.parametrize("mark", ["?", " ？", "؟"])
+def test_a_column_that_asks_is_a_question_about_the_longer_of_the_others(tmp_path: Path, mark: str) -> None:
+    asked = [f"what is {word}{mark}" for word in WORDS]
+    found = recognise(table(tmp_path, columns(NUMBERS, WORDS, asked, SENTENCES)))
+    assert found.as_json()["taken"] == {"question": 3, "text": 4, "target": 2}
+    assert found.said.endswith("(one column asks, and one is long enough to hold the answers); not read: 1")
+
+
+def test_a_column_that_asks_beside_two_as_long_is_asked_about(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="which of its 3 columns"):
+        recognise(table(tmp_path, columns(WORDS, [f"what is {word}?" for word in WORDS], WORDS[::-1])))

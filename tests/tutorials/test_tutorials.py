@@ -132,7 +132,7 @@ TUTORIALS = {
     "video": Tutorial(video, ("clip.html",), {**SHORT, **FRAMES}),
     "inflection": Tutorial(inflection, ("map.svg",)),
     "summaries": Tutorial(summaries, ("map.svg",)),
-    "answers": Tutorial(answers, ("map.svg",)),
+    "answers": Tutorial(answers, ("map.svg",), LEAST),
     "entailment": Tutorial(entailment, ("why.svg", "runs/mine/report.html"), LEAST),
     "stories": Tutorial(stories, ("why.svg",), LEAST),
     "dialogue": Tutorial(dialogue, ("map.svg",), TIED),

@@ -52,7 +52,7 @@ def test_rounds_are_numbered_and_sentences_called_by_their_numbers(tmp_path: Pat
     first, second = inner_maps(rounds_of_sentences())
     assert (first.across, second.across) == ("round 1 \u2192", "round 2 \u2192")
     assert [one.text for one in first.rows] == [QUESTION, "1 Ann ran.", "2 Bob <b>."]
-    assert [one.text for one in first.columns] == ["?", "1", "2"]
+    assert [(one.text, one.full) for one in first.columns[:2]] == [("?", QUESTION), ("1", "1 Ann ran.")]
     drawn = write_map(exhibit(rounds_of_sentences()), tmp_path / "m.svg").read_text(encoding="utf-8")
     assert drawn.count(">round ") == 2
     assert "2 Bob &lt;b&gt;." in drawn

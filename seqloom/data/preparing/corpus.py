@@ -170,12 +170,14 @@ class Corpus:
     def _deciding_text(self) -> Callable[[Example], str]:
         """What examples are shared out by: the sources that are files, so that a picture is in one split; else all sources.
 
-        Of stories it is how they begin, so that all questions about one are in one split.
+        The recipe may name the one that decides. Of stories it is how they begin, so that all questions about one are in one
+        split.
         """
         if self.data.text is not None:
             return lambda example: example.target or ""
-        sides = tuple(self.data.file_sources or self.data.sources)
-        if self.data.format == "stories":
+        by = self.data.split.by
+        sides = (by,) if by is not None else tuple(self.data.file_sources or self.data.sources)
+        if self.data.format == "stories" and by is None:
             from seqloom.data.reading.stories import StoryBegins
 
             begins = StoryBegins()

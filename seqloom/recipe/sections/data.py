@@ -65,6 +65,8 @@ class Split(Section):
 
     validation: Fraction = 0.05
     test: Fraction = 0.05
+    by: str | None = None
+    """The source that decides alone, where there are several: all questions about a text stay together."""
 
     @model_validator(mode="after")
     def _something_is_left(self) -> Self:
@@ -182,6 +184,15 @@ class Data(Section):
                     f"`sources` has a source called {name!r}. A name begins with a small letter, goes on with small letters, "
                     f"digits and _, and is none of {', '.join(sorted(NOT_NAMES))}"
                 )
+        return self
+
+    @model_validator(mode="after")
+    def _splits_go_by_a_source(self) -> Self:
+        if self.split.by is not None and (self.split.by not in self.sources or self.text is not None):
+            raise ValueError(
+                f"`split: {{by: {self.split.by}}}` names no source; found {', '.join(self.sources)}. "
+                "Name one of them, or remove `by`"
+            )
         return self
 
     @model_validator(mode="after")

@@ -21,6 +21,7 @@ from seqloom.suggest.recognition.columns import Column, are_classes, look_at_col
 from seqloom.suggest.recognition.entailment import by_entailment
 from seqloom.suggest.recognition.headers import header_of
 from seqloom.suggest.recognition.naming import ColumnChoice, by_names, source_names
+from seqloom.suggest.recognition.questions import by_questions
 from seqloom.suggest.recognition.rows import TableSample, sample
 from seqloom.suggest.recognition.tags import by_tags, separator_of
 
@@ -168,7 +169,7 @@ def _find(column: int | str, columns: Sequence[Column]) -> Column:
 
 def _as_seen(columns: Sequence[Column], table: str, *, named: bool) -> ColumnChoice:
     """The columns that a header names, or that what they hold tells."""
-    choice = by_tags(columns) or by_entailment(columns) or (by_names(columns) if named else None)
+    choice = by_tags(columns) or by_entailment(columns) or (by_names(columns) if named else None) or by_questions(columns)
     if choice is not None:
         return choice
     content = [column for column in columns if column.is_content]

@@ -37,10 +37,13 @@ def by_names(columns: Sequence[Column]) -> ColumnChoice | None:
     asked = [column for column in sources if tidied(column.heading or "") in _QUESTIONS]
     told = [column for column in sources if column not in asked and column.holds == "text"]
     if len(asked) == len(told) == 1 and len(sources) == 2 and not target.classes:
-        return ColumnChoice(source_names(told), target, "a question about a text, by the names", preceding=asked)
+        named = dict(zip(ANSWER_SOURCES, (*asked, *told), strict=True))
+        return ColumnChoice(named, target, "a question about a text, by the names")
     return ColumnChoice(source_names(sources), target, "by the names of the columns")
 
 
+ANSWER_SOURCES = ("question", "text")
+"""What is asked, and what it is asked about, where answers are in free words."""
 _QUESTIONS = frozenset({"question", "query", "frage", "pregunta", "pergunta", "domanda"})
 
 

@@ -1,7 +1,7 @@
 """Where encoders looked while they read one source beside another: a heat map for each round."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -63,10 +63,11 @@ def row_labels(look: InnerLook) -> list[Label]:
 
 
 def column_labels(look: InnerLook) -> list[Label]:
-    """Labels of what was looked at."""
+    """Labels of what was looked at. Of sentences, tooltips have more than the number."""
     if not look.among_themselves:
         return _labels(look.columns)
-    return [label(number, mark=number == _QUESTION) for number in _numbers(look)]
+    numbered = zip(_numbers(look), row_labels(look), strict=True)
+    return [replace(label(number, mark=number == _QUESTION), full=row.full) for number, row in numbered]
 
 
 def _numbers(look: InnerLook) -> list[str]:

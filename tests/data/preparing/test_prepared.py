@@ -446,3 +446,15 @@ def test_of_long_sources_the_first_symbols_are_read_and_counted(tmp_path: Path, 
     batch, size = split.batch(np.asarray([1])), prepared.vocabularies["source"].size
     # x is the third symbol, which is read, so it can be copied; y is the fourth, so it is unknown.
     assert (np.asarray(batch.target.values)[0, :2] == [2, size + 2 if tell_apart else 2]).all()
+
+
+def test_what_is_asked_about_a_text_stays_together_where_the_text_decides(tmp_path: Path) -> None:
+    path = tmp_path / "asked.tsv"
+    path.write_text("".join(f"Child {n // 3} went home .\twho {n} ?\t{n // 3}\n" for n in range(180)), encoding="utf-8")
+    sources = {"text": {"kind": "text"}, "question": {"kind": "text"}}
+    data = sections.Data.model_validate({"train": str(path), "sources": sources, "split": {"validation": 0.3, "by": "text"}})
+    splits: dict[str, set[str]] = {}
+    for split, example in Corpus(data, seed=1).everything():
+        splits.setdefault(example.sources["text"], set()).add(split)
+    assert all(len(found) == 1 for found in splits.values())
+    assert set.union(*splits.values()) == {"train", "validation", "test"}
