@@ -75,8 +75,10 @@ def _placed(data: "Data", train: "Files", columns: str | None, images: str | Non
         raise UsageError(
             "--images says where image files are, and this recipe reads none. Leave it out, or name another recipe"
         )
-    if not data.file_sources and (columns is not None or not is_lone(data.sources)):
+    if not data.file_sources and columns is not None:
         return with_columns(data, columns)
+    if not data.file_sources and not is_lone(data.sources):
+        return data if data.format == "stories" else _of_several_texts(data, train)
     table = recognised(train, columns, images, data.format)
     if list(table.sources) != list(data.sources):
         wanted = ",".join(f"{name}={number}" for number, name in enumerate((*data.sources, "target"), start=1))
@@ -89,6 +91,22 @@ def _placed(data: "Data", train: "Files", columns: str | None, images: str | Non
         for name, source in table.sources.items()
     }
     sources = Named({name: source.model_copy(update=places[name]) for name, source in data.sources.items()})
+    return data.model_copy(update={"columns": table.columns, "sources": sources})
+
+
+def _of_several_texts(data: "Data", train: "Files") -> "Data":
+    """The columns that a header, or what they hold, says to be the recipe's sources; else those of the recipe."""
+    from seqloom.recipe.sections import Aligned, Named
+    from seqloom.suggest.two_texts import columns_of
+
+    try:
+        table = None if isinstance(train, Aligned) else recognised(train, None, None, data.format)
+    except UsageError:  # nobody could tell: the recipe does
+        return data
+    if table is None or set(table.sources) != set(data.sources):
+        return data
+    places = columns_of(table)
+    sources = Named({name: source.model_copy(update={"column": places[name]}) for name, source in data.sources.items()})
     return data.model_copy(update={"columns": table.columns, "sources": sources})
 
 

@@ -26,7 +26,7 @@ def recipe_of_two_texts(table: Recognised) -> str | None:
 def body_for_two_texts(name: str, table: Recognised, train: Sequence[str], share: float) -> dict[str, Any]:
     """A shipped recipe, with the files and columns of a table."""
     body = shipped_recipe(name).model_dump(exclude={"seed", "device"})
-    read, places = body["data"]["sources"], _places(table)
+    read, places = body["data"]["sources"], columns_of(table)
     body["data"] |= {
         "train": list(train),
         "validation": None,
@@ -39,6 +39,6 @@ def body_for_two_texts(name: str, table: Recognised, train: Sequence[str], share
     return body
 
 
-def _places(table: Recognised) -> dict[str, int | str]:
+def columns_of(table: Recognised) -> dict[str, int | str]:
     """The column of each source, said also where it is the usual one: the recipe may have its sources in another order."""
     return {key: table.places[key] + 1 if one.column is None else one.column for key, one in table.sources.items()}

@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 
 from cli.conftest import QUICK, Seqloom, words
+from seqloom.cli.own_data import with_pairs
 from seqloom.data.preparing.corpus import Corpus
-from seqloom.recipe import read_recipe, recipe_from
+from seqloom.recipe import Recipe, read_recipe, recipe_from
+from seqloom.recipe.shipped import shipped_recipe
 from seqloom.training.reporting.display import SilentDisplay
 from seqloom.training.session import train
 
@@ -67,6 +69,23 @@ def test_two_texts_need_no_recipe(seqloom: Seqloom, here: Path, header: bool) ->
     assert (list(recipe.data.sources), recipe.data.vocabularies.target.kind) == (["premise", "hypothesis"], "whole")
     asked = '{"premise": "a dog runs", "hypothesis": "something is 3"}\n'
     assert seqloom("predict", "run", given=asked).out.strip() in {"yes", "no"}
+
+
+def test_a_recipe_of_several_texts_finds_them_by_a_header_and_reads_that_as_no_example(tmp_path: Path) -> None:
+    lines = ["answer\tcontext\tquestion", *(f"cat {n}\tI saw cat {n} on the roof\twhat did I see {n} ?" for n in range(40))]
+    (tmp_path / "table.tsv").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+
+    def on_table(recipe: str) -> Recipe:
+        table = str(tmp_path / "table.tsv")
+        return with_pairs(
+            shipped_recipe(recipe), table, validation=None, test=None, columns=None, images=None, format="auto", settings=()
+        )
+
+    recipe = on_table("answers")
+    assert {name: source.column for name, source in recipe.data.sources.items()} == {"question": "question", "text": "context"}
+    assert (recipe.data.columns.target, recipe.data.split.by) == ("answer", "text")
+    assert sum(1 for _ in Corpus(recipe.data, 1).everything()) == 40
+    assert [source.column for source in on_table("entailment").data.sources.values()] == [None, None]  # as the recipe says
 
 
 def test_several_texts_are_split_by_all_of_them(tmp_path: Path) -> None:
