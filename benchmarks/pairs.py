@@ -74,7 +74,7 @@ class Task:
 
 
 def translation_measures(items: Items, language: str, *, lower: bool) -> dict[str, float]:
-    """BLEU as papers on Multi30k give it (lower-case, Moses tokens); sacreBLEU and chrF of the text as it is, or in lower case."""
+    """BLEU as papers on Multi30k give it (lower-case, Moses tokens); sacreBLEU and chrF of the text, perhaps in lower case."""
     import sacrebleu
     from sacremoses import MosesPunctNormalizer, MosesTokenizer
 
