@@ -7,9 +7,9 @@
     python benchmarks/videos.py moves --runs RUNS
 
 A folder of DATA holds clips.zip and clips.tsv. The recipes are those of the package, `video-classes`, `video-captions` and
-`moves`; a name says what is changed in them. gestures-bag sees the same frames in no order. actions leaves out one person after
-the other: a model for each. A run that was interrupted goes on. Rows are printed as
-JSON and as lines of docs/results.md.
+`moves`; a name says what is changed in them. gestures-bag and gestures-pretrained-bag see the same frames in no order. actions
+leaves out one person after the other: a model for each. A run that was interrupted goes on. Rows are printed as JSON and as
+lines of docs/results.md.
 """
 
 import csv
@@ -47,9 +47,12 @@ ACTIONS = [
     "training.validation.metric=loss",
 ]
 ACTIONS_PRETRAINED = [
-    *PRETRAINED,
-    "data.sources.video={kind: video, size: [128, 160], frames_per_second: 8.34, maximum_frames: 60}",
+    "data.sources.video={kind: video, size: 96, follow: true, frames_per_second: 12.5, maximum_frames: 80}",
+    "model.encoder={kind: video, frames: {kind: efficientnet_lite0, size: 64, dropout: 0.5}, flip: true}",
+    "model.encoder.time={kind: pyramid, layers: 1, size: 64, dropout: 0.3}",
+    "training.epochs=30",
     "training.batch_size=8",
+    "training.label_smoothing=0.1",
     "training.validation={metric: loss, every_steps: 1000}",
 ]
 """The last weights are kept: what is left to validate on are the clips that they have learnt from."""
@@ -59,6 +62,7 @@ ROWS: dict[str, tuple[str, list[str]]] = {
     "gestures": ("video-classes", []),
     "gestures-pretrained": ("video-classes", PRETRAINED),
     "gestures-bag": ("video-classes", BAG),
+    "gestures-pretrained-bag": ("video-classes", [*PRETRAINED, *BAG]),
     "actions": ("video-classes", ACTIONS),
     "actions-pretrained": ("video-classes", ACTIONS_PRETRAINED),
     "lips": ("video-captions", LIPS),
