@@ -40,11 +40,12 @@ PRETRAINED = [
 """Frames as a network sees them that has learnt from photographs: every place of a grid of 4 x 4."""
 
 ACTIONS = [
-    "data.sources.video.size=[48, 60]",
-    "data.sources.video.frames_per_second=8.34",
+    "data.sources.video={kind: video, size: 48, grey: true, follow: true, frames_per_second: 8.34, maximum_frames: 60}",
     "model.encoder.flip=true",
-    "training.epochs=40",
-    "training.validation.metric=loss",
+    "training.epochs=60",
+    "training.batch_size=8",
+    "training.label_smoothing=0.1",
+    "training.validation={metric: loss, every_steps: 1000}",
 ]
 ACTIONS_PRETRAINED = [
     "data.sources.video={kind: video, size: 96, follow: true, frames_per_second: 12.5, maximum_frames: 80}",
