@@ -33,11 +33,9 @@ BAG = ["model.encoder.time={kind: none, positions: false}", "model.encoder.diffe
 
 PRETRAINED = [
     "data.sources.video={kind: video, size: 128, frames_per_second: 4, maximum_frames: 20}",
-    "model.encoder={kind: video, frames: {kind: efficientnet_lite0, size: 64, summary: dense, dropout: 0.5}, memory: grid}",
-    "model.encoder.time={kind: pyramid, layers: 1, size: 64, dropout: 0.5}",
-    "training.epochs=12",
-    "training.label_smoothing=0.1",
-    "training.ema={decay: 0.98}",
+    "model.encoder={kind: video, frames: {kind: efficientnet_lite0, size: 64, summary: dense, dropout: 0.3}, memory: grid}",
+    "model.encoder.time={kind: pyramid, layers: 1, size: 64, dropout: 0.3}",
+    "training.epochs=16",
 ]
 """Frames as a network sees them that has learnt from photographs: every place of a grid of 4 x 4."""
 
