@@ -38,11 +38,15 @@ IMAGES = PAGES / "images"
 
 @dataclass(frozen=True)
 class Run:
-    """A run that studies need: the folder's name, the recipe's, and what is set otherwise, as after `--set`."""
+    """A run that studies need: the folder's name, the recipe's, and what is set otherwise, as after `--set`.
+
+    start: the folder's name of a finished run with whose weights it begins.
+    """
 
     name: str
     recipe: str
     settings: tuple[str, ...] = ()
+    start: str | None = None
 
 
 # Several studies use these runs: whichever comes first trains one, the others pick it up.
@@ -114,7 +118,8 @@ def trained(run: Run, wanted: Options) -> Path:
     display = open_display()
     began = time.process_time()
     try:
-        outcome = train(recipe_of(run, wanted), out, display=display)
+        start = wanted.runs / run.start if run.start is not None else None
+        outcome = train(recipe_of(run, wanted), out, display=display, start=start)
     finally:
         display.closed()
         _add_cpu_seconds(wanted.runs, run.name, time.process_time() - began)

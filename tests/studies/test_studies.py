@@ -1,15 +1,17 @@
 """What the studies are made of, without training anything."""
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from seqloom.data.examples import Example, Origin
 from seqloom.recipe import read_recipe
 from seqloom.recipe.sections import Exhaustive
 from seqloom.results.layouts import Frames, Tokens
-from seqloom.results.predictions import Alignment, Candidate, Prediction
+from seqloom.results.predictions import Alignment, Candidate, Prediction, ScoredTarget
 from seqloom.search import run
 from seqloom.search.walk import Walk
 
@@ -118,3 +120,78 @@ def test_a_step_is_how_far_the_place_went_on_that_was_listened_to_most(studies: 
         "c4 d4 e4", ("c4", "d4", "e4", "<end>"), 0.0, 0.0, (0.0,) * 4, finished=True, alignment={"sound": alignment}
     )
     assert studies("listening").steps_of(Prediction({"sound": "tones:1/3"}, best)) == [3, -1]
+
+
+def test_noise_is_as_loud_as_it_is_said_to_be_and_the_same_every_time(studies: Any) -> None:
+    noise = studies("noise")
+    voice = np.random.default_rng(1).normal(size=4000).astype(np.float32)
+    voice[:1000] = 0.0
+    spectrum = noise.mean_spectrum([voice], 4000)
+    made = noise.noise_of(spectrum, 4000, [18, 0, 1])
+    assert (made == noise.noise_of(spectrum, 4000, [18, 0, 1])).all()
+    for decibels in (-5.0, 10.0):
+        added = noise.in_noise(voice, slice(1000, 4000), made, decibels) - voice
+        power = np.mean(voice[1000:] ** 2) / np.mean(added**2)
+        assert 10 * np.log10(power) == pytest.approx(decibels, abs=0.01)
+    assert np.abs(noise.within_bounds(10 * voice)).max() == pytest.approx(0.99)
+    assert (noise.within_bounds(voice / 10) == voice / 10).all()
+
+
+def test_every_clip_is_heard_at_every_level(studies: Any) -> None:
+    seeing = studies("seeing_and_hearing")
+    clip = seeing.Clip("bbaf3s.mp4", "train", ("bin", "blue", "at"), seeing.times_of("17-22 22-27 27-46"))
+    assert (clip.spoken.start, clip.spoken.stop) == (17 * 640, 46 * 640)
+    assert [piece[:2] for piece in seeing.pieces_of(clip)][1] == ("bbaf3s-word-1", "blue")
+    voice = np.ones(48000, dtype=np.float32)
+    sounds = dict(seeing.heard(voice, clip.spoken, np.ones(24001, dtype=np.float32), 3))
+    assert sounds.keys() == seeing.LEVELS.keys() == seeing.PLACES.keys()
+    assert (sounds["clean"] == voice).all()
+    assert np.std(sounds["-5"]) > np.std(sounds["0"]) > np.std(sounds["10"]) > 0
+    assert len(seeing.LOOKS) == len(seeing.LEVELS)  # in training, each level has its own
+
+
+def test_lips_that_do_not_move_are_nothing_and_numbers_are_apart_otherwise(studies: Any) -> None:
+    lips = studies("lips")
+    random = np.random.default_rng(1)
+    still = np.repeat(random.integers(0, 256, (1, lips.HEIGHT, lips.WIDTH), dtype=np.uint8), 5, axis=0)
+    assert np.abs(lips.movement(still)).max() < 1e-3
+    moving = [random.integers(0, 256, (75, lips.HEIGHT, lips.WIDTH), dtype=np.uint8) for _ in range(4)]
+    components = lips.components_of(moving, 6)
+    numbers = np.concatenate([lips.movement(one, look)[::3] @ components for one in moving for look in lips.LOOKS[:2]])
+    shared = numbers.T @ numbers / len(numbers)
+    variances = np.diag(shared)
+    np.testing.assert_allclose(shared, np.diag(variances), atol=1e-3)
+    assert variances.mean() == pytest.approx(1.0, abs=1e-3)
+    assert (np.diff(variances) < 0).all()
+
+
+def test_every_run_of_seeing_and_hearing_is_valid(studies: Any) -> None:
+    common, seeing = studies("common"), studies("seeing_and_hearing")
+    wanted = common.Options(data=Path("data"), runs=Path("runs"), threads=1)
+    runs = seeing.runs_of(Path("tables"))
+    recipes = {name: common.recipe_of(run, wanted) for name, run in runs.items()}
+    assert [list(one.data.sources) for one in recipes.values()] == [["sound"], ["lips"], ["lips"], ["sound", "lips"]]
+    assert runs["both"].start == runs["picture, CTC"].name
+
+
+def test_two_runs_agree_on_what_both_think_likely(studies: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    seeing = studies("seeing_and_hearing")
+
+    @dataclass
+    class Member:
+        """Thinks of some sentences what it thinks; its first is the likeliest."""
+
+        thinks: dict[str, float]
+
+        def predict(self, examples: list[Example], **_: int) -> list[Prediction]:
+            first, *others = [Candidate(text, (), value, value, ()) for text, value in list(self.thinks.items())[:2]]
+            return [Prediction({}, first, tuple(others)) for _ in examples]
+
+        def score(self, examples: list[Example]) -> list[ScoredTarget]:
+            return [ScoredTarget(self.thinks[one.target or ""], (), ()) for one in examples]
+
+    example = Example({}, "bin red", Origin("test.tsv", 1))
+    monkeypatch.setattr(seeing, "examples_in", lambda _member, _test: [example])
+    hears = Member({"pin red": -0.9, "bin red": -1.0, "bin blue": -6.0})
+    sees = Member({"bin blue": -0.5, "bin red": -1.0, "pin red": -7.0})
+    assert seeing.agreed_at([hears, sees], Path("test.tsv"))["wer"]["score"] == 0.0
