@@ -63,6 +63,8 @@ DRAWN = ("sound", "picture", "agreed")
 METRICS = ("wer", "exact_match")
 LIKELY = 5
 """So many sentences of each run are looked at, where two agree."""
+WEIGHTS = tuple(round(0.1 * tenths, 1) for tenths in range(1, 11))
+"""How much lips may count beside sound."""
 
 
 # --- data -----------------------------------------------------------------------------------------------------------
@@ -210,25 +212,49 @@ def examples_in(predictor: Predictor, test: Path) -> list[Example]:
 
 
 def agreed(sound: Path, picture: Path, folder: Path) -> dict[str, Any]:
-    """What two runs agree on at each level, of which one hears and the other sees."""
+    """What two runs agree on at each level, one that hears and one that sees; how much the second counts is chosen before."""
     members = [Predictor.load(path) for path in (sound, picture)]
-    return {level: agreed_at(members, folder / f"test-{level}.tsv") for level in LEVELS}
+    weight = chosen_weight(ballots_of(members, folder / "validation.tsv"))
+    levels = {level: elected(ballots_of(members, folder / f"test-{level}.tsv"), weight) for level in LEVELS}
+    return {"weight": weight, "levels": levels}
 
 
-def agreed_at(members: Sequence[Predictor], test: Path) -> dict[str, Any]:
-    """Of the sentences that either run thinks likely, the one with the largest sum of log-probabilities."""
-    examples = [examples_in(member, test) for member in members]
-    likely: list[dict[str, float]] = [{} for _ in examples[0]]
+@dataclass(frozen=True)
+class Ballot:
+    """What was said in a clip, and the log-probabilities that each run has for the sentences that either thinks likely."""
+
+    wanted: str
+    votes: Mapping[str, list[float]]
+
+    def winner(self, weight: float) -> str:
+        """The sentence with the largest sum, the second run counting so much."""
+        return max(self.votes, key=lambda text: self.votes[text][0] + weight * self.votes[text][1])
+
+
+def ballots_of(members: Sequence[Predictor], clips: Path) -> list[Ballot]:
+    """What both runs say of each clip in a table."""
+    examples = [examples_in(member, clips) for member in members]
+    likely: list[dict[str, list[float]]] = [{} for _ in examples[0]]
     for member, own in zip(members, examples, strict=True):
         for found, one in zip(likely, member.predict(own, beam=LIKELY, nbest=LIKELY), strict=True):
-            found.update({candidate.text: 0.0 for candidate in (one.best, *one.alternatives)})
+            found.update({candidate.text: [] for candidate in (one.best, *one.alternatives)})
     for member, own in zip(members, examples, strict=True):
-        asked = [replace(one, target=text) for one, found in zip(own, likely, strict=True) for text in found]
-        told = iter(member.score(asked))
-        for found in likely:
-            found.update({text: value + next(told).log_prob for text, value in found.items()})
-    best = [max(found, key=found.__getitem__) for found in likely]
-    return scores([item_of(text, one.target or "") for text, one in zip(best, examples[0], strict=True)], METRICS)
+        asked = [
+            (replace(one, target=text), votes) for one, found in zip(own, likely, strict=True) for text, votes in found.items()
+        ]
+        for told, (_, votes) in zip(member.score([one for one, _ in asked]), asked, strict=True):
+            votes.append(told.log_prob)
+    return [Ballot(one.target or "", found) for one, found in zip(examples[0], likely, strict=True)]
+
+
+def chosen_weight(ballots: Sequence[Ballot]) -> float:
+    """How much the lips count: with the fewest words wrong over all levels; the least of several such weights."""
+    return min(WEIGHTS, key=lambda weight: (elected(ballots, weight)["wer"]["score"], weight))
+
+
+def elected(ballots: Sequence[Ballot], weight: float) -> dict[str, Any]:
+    """How the sentences do that both runs together are for."""
+    return scores([item_of(one.winner(weight), one.wanted) for one in ballots], METRICS)
 
 
 def item_of(text: str, wanted: str) -> Item:
@@ -243,7 +269,7 @@ def page(found: Mapping[str, Any]) -> dict[str, str]:
     """The generated parts of the page."""
     runs = found["runs"]
     title = "Words wrong, in percent, by how much louder the voice is than the noise"
-    levels = {**{name: one["levels"] for name, one in runs.items()}, "agreed": found["agreed"]}
+    levels = {**{name: one["levels"] for name, one in runs.items()}, "agreed": found["agreed"]["levels"]}
     curves = [Curve(name, *points_of(levels[name])) for name in DRAWN]
     marks = [(place, level) for level, place in PLACES.items()]
     figure = line_figure(title, curves, x_label="decibels", marks=marks, floor=0.0)

@@ -194,4 +194,7 @@ def test_two_runs_agree_on_what_both_think_likely(studies: Any, monkeypatch: pyt
     monkeypatch.setattr(seeing, "examples_in", lambda _member, _test: [example])
     hears = Member({"pin red": -0.9, "bin red": -1.0, "bin blue": -6.0})
     sees = Member({"bin blue": -0.5, "bin red": -1.0, "pin red": -7.0})
-    assert seeing.agreed_at([hears, sees], Path("test.tsv"))["wer"]["score"] == 0.0
+    ballots = seeing.ballots_of([hears, sees], Path("test.tsv"))
+    assert seeing.elected(ballots, 1.0)["wer"]["score"] == 0.0
+    assert [one.winner(0.001) for one in ballots] == ["pin red"]
+    assert seeing.chosen_weight(ballots) == 0.1  # the least of those with which nothing is wrong
