@@ -27,16 +27,17 @@ TASKS = {
     16: "what colour an animal has, by others of its kind: three facts",
 }
 LOOKS = (1, 2, 3)
-DRAWN = 2
+DRAWN = 15
 """The task whose models look at the story that is drawn."""
 STORY = (
-    "Daniel journeyed back to the kitchen.",
-    "Mary picked the apple up.",
-    "John travelled back to the garden.",
-    "Mary moved back to the office.",
-    "Sandra picked the milk up.",
+    "Emily, a wolf.",
+    "Cats afraid of sheep.",
+    "Wolves afraid of mice.",
+    "Winona, a sheep.",
+    "Mice afraid of cats.",
+    "Sheep afraid of wolves.",
 )
-QUESTION, ANSWER = "Where is the apple?", "office"
+QUESTION = "Of what is Emily afraid?"
 
 
 def file_of(data: Path, task: int, part: str) -> str:
