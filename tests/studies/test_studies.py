@@ -1,5 +1,6 @@
 """What the studies are made of, without training anything."""
 
+import gzip
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -88,21 +89,27 @@ def test_every_run_of_the_orders_is_valid(studies: Any) -> None:
     assert len({repr(recipe) for recipe in recipes}) == len(recipes) == 6
 
 
-def test_stories_of_the_looks_hold_the_facts_that_answer(studies: Any) -> None:
-    for told, asked in studies("looks").stories(20, seed=1):
-        for (question, answer), steps in zip(asked, (0, 1, 2), strict=True):
-            name = question.removeprefix("Where is ").removesuffix("?").removeprefix("the ")
-            for _ in range(steps):  # from the thing to its box, from the box to who has it
-                [fact] = (one for one in told if name in one and not one.endswith(f"is in the {name}."))
-                name = fact.removesuffix(".").partition(" is in the ")[2] or fact.partition(" has ")[0]
-            assert f"{name} is in the {answer}." in told
+def babi_in(folder: Path, task: int, lines: str) -> None:
+    (folder / "babi_en10k").mkdir()
+    for part in ("train", "test"):
+        with gzip.open(folder / "babi_en10k" / f"qa{task}_some-facts_{part}.txt.gz", "wt", encoding="utf-8") as stream:
+            stream.write(lines)
 
 
-def test_every_run_of_the_looks_is_valid(studies: Any) -> None:
+def test_every_run_of_the_looks_is_valid(studies: Any, tmp_path: Path) -> None:
     common, looks = studies("common"), studies("looks")
-    wanted = common.Options(data=Path("data"), runs=Path("runs"), threads=1)
-    recipes = [common.recipe_of(run, wanted) for run in looks.runs_of().values()]
+    wanted = common.Options(data=tmp_path, runs=tmp_path / "runs", threads=1)
+    babi_in(tmp_path, 15, "1 A fact.\n")
+    recipes = [common.recipe_of(looks.run_of(tmp_path, 15, number), wanted) for number in looks.LOOKS]
     assert [recipe.model.bridge.looks for recipe in recipes] == [1, 2, 3]
+    assert all("qa15_some-facts_train" in str(recipe.data.train) for recipe in recipes)
+
+
+def test_the_story_of_the_looks_has_no_sentence_of_the_data_set(studies: Any, tmp_path: Path) -> None:
+    looks = studies("looks")
+    babi_in(tmp_path, looks.DRAWN, f"1 Something else.\n2 {looks.STORY[0]}\n")
+    with pytest.raises(SystemExit, match="is a sentence of the data set"):
+        looks.require_own(tmp_path)
 
 
 def test_every_way_to_listen_is_valid_and_has_a_folder_of_its_own(studies: Any) -> None:
