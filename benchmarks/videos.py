@@ -49,7 +49,7 @@ ACTIONS = [
 ]
 ACTIONS_PRETRAINED = [
     "data.sources.video={kind: video, size: 96, follow: true, frames_per_second: 12.5, maximum_frames: 80}",
-    "model.encoder={kind: video, frames: {kind: efficientnet_lite0, size: 64, dropout: 0.5}, flip: true}",
+    "model.encoder={kind: video, frames: {kind: efficientnet_lite0, size: 64, dropout: 0.5}}",
     "model.encoder.time={kind: pyramid, layers: 1, size: 64, dropout: 0.3}",
     "training.epochs=30",
     "training.batch_size=8",

@@ -81,7 +81,7 @@ class ExamplePlans(Plans[BatchPlan]):
 
     def _batch(self, index: int) -> Batch:
         numbers, augment = self._plan.batches[index], self.recipe.training.augment
-        if augment is None and not self.split.recut:
+        if augment is None and not self.split.varies:
             return self.split.batch(numbers)
         random = np.random.default_rng([self.recipe.seed, self._epoch, index])
         batch = self.split.batch(numbers, random)

@@ -1,18 +1,22 @@
 """Sources that are changed while a model learns."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from seqloom.data.arrays import Padded
+from seqloom.data.arrays import FloatArray, Padded
 from seqloom.data.examples import Origin
+from seqloom.data.media.store import MediaSide
 from seqloom.data.preparing.batches import Batch
+from seqloom.data.preparing.splits import PreparedSplit
 from seqloom.errors import RecipeError
 from seqloom.recipe import recipe_from
 from seqloom.recipe.sections import Augment
 from seqloom.symbols import BEGIN, END, UNKNOWN
 from seqloom.training.augmentation import hidden, masked
+from seqloom.training.plans import build_plans
 from seqloom.training.reporting.display import open_display
 from seqloom.training.session import train
 
@@ -50,6 +54,25 @@ def test_the_same_numbers_cover_the_same_parts() -> None:
 def test_text_has_nothing_to_cover() -> None:
     with pytest.raises(RecipeError, match=r"training.augment: it covers parts of sounds or other frames, and no source is one"):
         recipe_from({"data": {"builtin": "dates"}, "training": {"augment": {}}})
+
+
+def test_forms_of_files_are_drawn_without_any_other_augmentation() -> None:
+    plain, mirrored = (MediaSide(np.arange(40), np.stack([np.arange(40), np.arange(1, 41)], 1), rows) for rows in form_rows())
+    side = replace(plain, variants=(plain, mirrored), in_time=True)
+    target = (np.full(40, 4), np.arange(41))
+    split = PreparedSplit(
+        {"target": target}, np.ones(40, np.float32), np.zeros((40, 2), np.int64), ["a.tsv"], 0, media={"video": side}
+    )
+    recipe = recipe_from({"data": {"builtin": "dates"}, "training": {"batch_tokens": 40}})
+    (batch,) = build_plans(split, recipe).batches(0)
+    assert set(np.sign(batch.sources["video"].values).ravel()) == {-1.0, 1.0}
+    (again,) = build_plans(split, recipe).batches(0)
+    np.testing.assert_array_equal(batch.sources["video"].values, again.sources["video"].values)
+
+
+def form_rows() -> tuple[FloatArray, FloatArray]:
+    rows = np.ones((40, 3), np.float32)
+    return rows, -rows
 
 
 SIZE = 10

@@ -87,11 +87,11 @@ def prepare(
     try:
         if vocabularies is not None:
             if not grow and _is_there(folder, corpus) and _same(vocabularies, (opened := _open(folder)).vocabularies):
-                return _for_learning(opened, corpus, frontends or {}, variants or {}, progress)
+                return _recut(_with_media(opened, corpus, frontends or {}, variants or {}, progress), corpus)
             folder = base / f"{stamp}-{_key(vocabularies)}{'-grown' if grow else ''}-{_VERSION}"
         if not _is_there(folder, corpus):
             _make(corpus, folder, vocabularies, progress, grow=grow, tell_apart=tell_apart)
-        return _for_learning(_open(folder), corpus, frontends or {}, variants or {}, progress)
+        return _recut(_with_media(_open(folder), corpus, frontends or {}, variants or {}, progress), corpus)
     except OSError as problem:
         raise WriteError(
             f"{folder}: could not write the prepared data ({problem.strerror}). "
@@ -116,21 +116,14 @@ def _is_there(folder: Path, corpus: Corpus) -> bool:
     return False
 
 
-def _for_learning(
-    prepared: Prepared,
-    corpus: Corpus,
-    frontends: Mapping[str, Frontend],
-    variants: Mapping[str, Sequence[Frontend]],
-    progress: Progress,
-) -> Prepared:
-    """Add what is not written down: the arrays of files, and what cuts the words of training into other pieces each time."""
-    whole = _with_media(prepared, corpus, frontends, variants, progress)
+def _recut(prepared: Prepared, corpus: Corpus) -> Prepared:
+    """Let the words of training come in other pieces each time, if a vocabulary wants it."""
     own = {name: corpus.data.vocabulary_of(name) for name in corpus.data.symbol_sides}
     rates = {name: section.dropout for name, section in own.items() if isinstance(section, Bpe) and section.dropout > 0.0}
-    if not rates or "train" not in whole.splits:
-        return whole
-    recut = {name: MergeDropout(whole.vocabularies[name], rate) for name, rate in rates.items()}
-    return replace(whole, splits={**whole.splits, "train": replace(whole.splits["train"], recut=recut)})
+    if not rates or "train" not in prepared.splits:
+        return prepared
+    recut = {name: MergeDropout(prepared.vocabularies[name], rate) for name, rate in rates.items()}
+    return replace(prepared, splits={**prepared.splits, "train": replace(prepared.splits["train"], recut=recut)})
 
 
 def _with_media(

@@ -43,6 +43,11 @@ class PreparedSplit:
     def __len__(self) -> int:
         return len(self.weights)
 
+    @property
+    def varies(self) -> bool:
+        """Whether examples come in several forms, of which one is drawn each time: those of files, or other pieces of words."""
+        return bool(self.recut) or any(side.variants for side in self.media.values())
+
     def lengths(self, side: str) -> IntArray:
         """Symbols per example on one side; of files, rows."""
         if side in self.media:
