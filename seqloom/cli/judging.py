@@ -114,12 +114,13 @@ def _test_split(predictor: "Predictor") -> "list[Example]":
 def _pairs_of(
     predictor: "Predictor", file: str, columns: str | None, chosen: "Format", *, empty_targets: bool
 ) -> "list[Example]":
-    from seqloom.data.reading.endings import ending_format
+    from seqloom.data.reading.endings import ending_format, format_beside
     from seqloom.data.reading.formats import read_examples
 
     data, files = with_columns(predictor.recipe.data, columns), parse_files(file)
     own = "tsv" if data.format == "text" or data.builtin else data.format
     known = not isinstance(files, str) or ending_format(files) is not None
+    chosen = format_beside(file, chosen, own)
     kind = own if chosen == "auto" and not known else chosen
     stream = read_examples(files, format=kind, columns=data.columns, sources=data.sources, empty_targets=empty_targets)
     examples = list(stream)

@@ -45,6 +45,7 @@ def plane(
     neighbours when one points at it. A model with the bridge `initial` must put all it needs into the summary; one with
     attention need not. Of several sources, the first is drawn.
     """
+    from seqloom.data.reading.endings import format_beside
     from seqloom.data.reading.prediction_inputs import read_sources
     from seqloom.prediction.predictor import Predictor
     from seqloom.recipe.sections import Columns, is_lone
@@ -56,7 +57,8 @@ def plane(
     predictor = Predictor.load(run, maximum_input=maximum_input)
     placed = with_columns(predictor.recipe.data, columns)
     usual = Columns() if is_lone(placed.sources) and columns is None else placed.columns
-    examples = list(read_sources(file, usual, format=parse_format(format), sources=placed.sources))
+    read_as = format_beside(file, parse_format(format), placed.format)
+    examples = list(read_sources(file, usual, format=read_as, sources=placed.sources))
     drawn_source = next(iter(placed.sources))
     blank = next((one for one in examples if not one.sources[drawn_source].strip()), None)
     if blank is not None:

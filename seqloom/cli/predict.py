@@ -237,7 +237,7 @@ def _with_features(examples: "Iterator[Example]", data: "Data", given: list[str]
 
 def _examples(data: "Data", given: list[str], columns: str | None, format: str | None) -> "Iterator[Example]":
     """What is to be predicted from: the lines or records of one file or of standard input, or the files themselves."""
-    from seqloom.data.reading.endings import ending_format
+    from seqloom.data.reading.endings import ending_format, format_beside
     from seqloom.data.reading.prediction_inputs import read_sources
 
     files = list(data.file_sources) if len(data.sources) == 1 else []
@@ -248,10 +248,11 @@ def _examples(data: "Data", given: list[str], columns: str | None, format: str |
     if len(given) > 1:
         raise UsageError(f"predict: expected one file to read, found {len(given)}. Put them together, or run it for each")
     placed = with_columns(data, columns)
+    piped, told = given == ["-"], parse_format(format)
     return read_sources(
-        sys.stdin.buffer if given == ["-"] else given[0],
+        sys.stdin.buffer if piped else given[0],
         None if columns is None else placed.columns,
-        format=parse_format(format),
+        format=told if piped else format_beside(given[0], told, data.format),
         usual=data.columns,
         sources=placed.sources,
     )

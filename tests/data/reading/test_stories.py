@@ -6,6 +6,7 @@ import pytest
 
 from seqloom.data.examples import Example, ReadingProblem
 from seqloom.data.preparing.corpus import Corpus
+from seqloom.data.reading.endings import Format, format_beside
 from seqloom.data.reading.formats import read_examples, stream_examples
 from seqloom.data.reading.stories import are_stories
 from seqloom.errors import DataError
@@ -72,3 +73,18 @@ def test_all_questions_about_a_story_are_in_one_split(tmp_path: Path) -> None:
 )
 def test_stories_are_recognised_by_their_numbers(text: str, expected: bool) -> None:
     assert are_stories(text.splitlines()) is expected
+
+
+@pytest.mark.parametrize(
+    ("file", "told", "own", "read_as"),
+    [
+        ("more.txt", "auto", "stories", "stories"),
+        ("more.txt.gz", "auto", "stories", "stories"),
+        ("more", "auto", "stories", "stories"),
+        ("more.txt", "tsv", "stories", "tsv"),
+        ("more.tsv", "auto", "stories", "auto"),
+        ("more.txt", "auto", "auto", "auto"),
+    ],
+)
+def test_who_has_learnt_from_stories_is_asked_about_stories(file: str, told: Format, own: Format, read_as: Format) -> None:
+    assert format_beside(file, told, own) == read_as
