@@ -6,37 +6,26 @@
     python benchmarks/language_models.py tinyshakespeare-gru --minutes 5 --data DATA/tinyshakespeare --runs RUNS
     python benchmarks/language_models.py tinyshakespeare-gru --set training.steps=1000 --data DATA/tinyshakespeare --runs RUNS
 
-With --minutes, a few updates are timed first and the recipe's steps become what fits. DATA/tinyshakespeare holds
+With --minutes, as many updates are made as fit. DATA/tinyshakespeare holds
 input.txt.gz, DATA/ptb holds ptb.{train,valid,test}.txt.gz. A run that was interrupted goes on. Recipes are in
 benchmarks/recipes; the row is printed as JSON and as a line of docs/results.md.
 """
 
 import gzip
-import statistics
-import time
 from pathlib import Path
 
 import numpy as np
-from runs import Found, arguments, report
+from runs import Found, arguments, report, timed
 
-from seqloom.data.preparing.corpus import Corpus
-from seqloom.data.preparing.prepared import prepare
-from seqloom.models.encoder_decoder import build_model
 from seqloom.prediction.backends import open_model
 from seqloom.prediction.language_model import LanguageModel
 from seqloom.recipe import read_recipe
-from seqloom.recipe.sections import Recipe
 from seqloom.results.language import Summary
 from seqloom.runs import RunFolder
 from seqloom.symbols import END
-from seqloom.training.loop import update
-from seqloom.training.machine import computing
-from seqloom.training.optimisation import build_optimiser
-from seqloom.training.plans import build_plans
 
 RECIPES = Path(__file__).parent / "recipes"
 WINDOW, WINDOWS = 256, 1000
-TIMED = 40
 
 
 def cut_shakespeare(data: Path, out: Path) -> None:
@@ -81,21 +70,6 @@ def windows_loss(run: Path, text: Path) -> float:
     return -float(np.mean(np.concatenate(log_probs)))
 
 
-def steps_within(recipe: Recipe, minutes: float) -> int:
-    """How many updates fit into so many minutes here, a tenth of them left for validations."""
-    prepared = prepare(Corpus(recipe.data, recipe.seed))
-    model = build_model(recipe, {"target": prepared.vocabularies["target"].size}).train()
-    optimiser = build_optimiser(recipe.training.optimiser, model, recipe.training.learning_rate)
-    plans, seconds, carried = build_plans(prepared.splits["train"], recipe), [], None
-    with computing(recipe.training.threads or 1):
-        for step in range(TIMED):
-            batches = plans.batches(step)
-            began = time.perf_counter()
-            _, carried = update(model, batches, optimiser, recipe, step=step, precision="fp32", carried=carried)
-            seconds.append(time.perf_counter() - began)
-    return round(0.9 * 60 * minutes / statistics.median(seconds))
-
-
 def measure(name: str, run: Path, text: Path) -> Found:
     """What is reported of a finished run."""
     opened = RunFolder.open(run)
@@ -122,17 +96,20 @@ def main() -> None:
     """Train or pick up a run, then measure it."""
     parser = arguments(__doc__)
     parser.add_argument("name", choices=sorted(path.stem for name in CUTS for path in RECIPES.glob(f"{name}-*.yaml")))
-    parser.add_argument("--minutes", type=float, help="take as many steps as fit into so many minutes")
+    timed(parser)
     wanted = parser.parse_args()
     texts = prepared_text(wanted.name.split("-")[0], wanted.data, wanted.runs)
     settings = [f"data.{name}={path}" for name, path in texts.items()]
     recipe = read_recipe(RECIPES / f"{wanted.name}.yaml", [*settings, f"training.threads={wanted.threads}", *wanted.set])
-    out = wanted.runs / wanted.name
-    if wanted.minutes is not None:
-        steps = RunFolder.open(out).recipe.training.steps if out.exists() else steps_within(recipe, wanted.minutes)
-        recipe = recipe.model_copy(update={"training": recipe.training.model_copy(update={"steps": steps})})
     test = Path(texts["test"])
-    report(wanted.name, recipe, out, measure=lambda run: measure(wanted.name, run, test), figures=figures)
+    report(
+        wanted.name,
+        recipe,
+        wanted.runs / wanted.name,
+        measure=lambda run: measure(wanted.name, run, test),
+        figures=figures,
+        minutes=wanted.minutes,
+    )
 
 
 if __name__ == "__main__":

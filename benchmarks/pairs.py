@@ -1,6 +1,7 @@
 """Models of pairs on published data: train a packaged recipe, measure the test part once, print a row of docs/results.md.
 
     python benchmarks/pairs.py multi30k-en-de --data DATA --runs RUNS --threads 2
+    python benchmarks/pairs.py multi30k-en-de --data DATA --runs RUNS --threads 1 --minutes 19
     python benchmarks/pairs.py multi30k-en-fr --data DATA --runs RUNS       (and -lower, -transformer: in lower case)
     python benchmarks/pairs.py g2p-dut --data DATA --runs RUNS              (and g2p-ady, g2p-arm, ...)
     python benchmarks/pairs.py g2p --data DATA --runs RUNS --ensemble 5     (all twelve, their mean; five seeds vote)
@@ -29,7 +30,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rapidfuzz.distance import Levenshtein
-from runs import Found, arguments, report, trained
+from runs import Found, arguments, report, timed, trained
 from texts import (
     INFLECTED,
     Items,
@@ -253,7 +254,10 @@ GROUPS = {"g2p": LANGUAGES, "inflection": INFLECTED, "babi": tuple(map(str, BABI
 
 @dataclass(frozen=True)
 class Wanted:
-    """The command line. recipe: another one than the task's own. searches: settings of the search that measures."""
+    """The command line. recipe: another one than the task's own. searches: settings of the search that measures.
+
+    minutes: how long to train, in place of all epochs.
+    """
 
     data: Path
     runs: Path
@@ -263,6 +267,7 @@ class Wanted:
     settings: Sequence[str]
     ensemble: int
     searches: Sequence[str] = ()
+    minutes: float | None = None
 
     def of(self, name: str, seed: int) -> Recipe:
         """The recipe that trains a task."""
@@ -305,14 +310,14 @@ def row(name: str, wanted: Wanted) -> Found:
     """Train or pick up the runs of a task, and print its row."""
     seeds = range(1, wanted.ensemble + 1)
     for seed in seeds[1:]:
-        trained(wanted.of(name, seed), wanted.out(name, seed))
+        trained(wanted.of(name, seed), wanted.out(name, seed), minutes=wanted.minutes)
     kept: Found = {}
 
     def measure(_: Path) -> Found:
         kept.update(measured(name, [wanted.out(name, seed) for seed in seeds], wanted.split, wanted.search(name)))
         return kept
 
-    report(name, wanted.of(name, 1), wanted.out(name, 1), measure=measure, figures=figures)
+    report(name, wanted.of(name, 1), wanted.out(name, 1), measure=measure, figures=figures, minutes=wanted.minutes)
     return kept
 
 
@@ -336,8 +341,19 @@ def main() -> None:
     parser.add_argument("--recipe", help="another recipe than the packaged one of the task")
     parser.add_argument("--ensemble", type=int, default=1, metavar="N", help="so many models, of seeds 1 to N, vote")
     parser.add_argument("--search", action="append", default=[], metavar="KEY=VALUE", help="measure with another search")
+    timed(parser)
     given = parser.parse_args()
-    wanted = Wanted(given.data, given.runs, given.threads, given.split, given.recipe, given.set, given.ensemble, given.search)
+    wanted = Wanted(
+        given.data,
+        given.runs,
+        given.threads,
+        given.split,
+        given.recipe,
+        given.set,
+        given.ensemble,
+        given.search,
+        given.minutes,
+    )
     names = [f"{given.name}-{language}" for language in GROUPS[given.name]] if given.name in GROUPS else [given.name]
     rows = [row(name, wanted) for name in names]
     if len(rows) > 1:

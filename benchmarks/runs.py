@@ -27,14 +27,19 @@ def arguments(description: str | None, *, needs_data: bool = True) -> argparse.A
     return parser
 
 
-def trained(recipe: Recipe, out: Path) -> Outcome:
-    """Train, go on from the last checkpoint, or pick up a finished run.
+def timed(parser: argparse.ArgumentParser) -> None:
+    """What a benchmark is told that can be given a time."""
+    parser.add_argument("--minutes", type=float, help="train so long: a few updates are timed, and as many are made as fit")
+
+
+def trained(recipe: Recipe, out: Path, *, minutes: float | None = None) -> Outcome:
+    """Train, go on from the last checkpoint, or pick up a finished run. minutes: train so long, in place of all epochs.
 
     A stop that was asked for (Ctrl-C, SIGTERM) ends the whole command, as `seqloom train` would, not one run of several.
     """
     display = open_display()
     try:
-        outcome = train(recipe, out, display=display)
+        outcome = train(recipe, out, display=display, minutes=minutes)
     finally:
         display.closed()
     if not outcome.finished:
@@ -43,12 +48,20 @@ def trained(recipe: Recipe, out: Path) -> Outcome:
     return outcome
 
 
-def report(name: str, recipe: Recipe, out: Path, *, measure: Callable[[Path], Found], figures: Callable[[Found], str]) -> None:
+def report(
+    name: str,
+    recipe: Recipe,
+    out: Path,
+    *,
+    measure: Callable[[Path], Found],
+    figures: Callable[[Found], str],
+    minutes: float | None = None,
+) -> None:
     """Train or pick up a run, measure it and print the row, as JSON and as a line of docs/results.md.
 
-    figures: the cells of the line that say how good the model is.
+    figures: the cells of the line that say how good the model is. minutes: train so long, in place of all epochs.
     """
-    path = trained(recipe, out).path
+    path = trained(recipe, out, minutes=minutes).path
     found = {"name": name, **measure(path), **_facts(path)}
     print(json.dumps(found))
     print(_line(found, figures(found)))
