@@ -290,7 +290,8 @@ def measured(name: str, runs: Sequence[Path], split: SplitName, search: Search) 
     """What a model, or several that vote, do on a part of the data."""
     opened = RunFolder.open(runs[0])
     predictor = Predictor.load(*runs)
-    examples = list(Corpus(opened.recipe.data, opened.recipe.seed).examples(split))
+    # Tags that training never had count as absent, as they do in `seqloom evaluate`.
+    examples = predictor.tolerant(Corpus(opened.recipe.data, opened.recipe.seed).examples(split))
     outputs = [prediction.text for prediction in predictor.predict(examples, search=search)]
     # All sources: equal questions about different texts are different items.
     sources, targets = ["\t".join(one.sources.values()) for one in examples], [one.target or "" for one in examples]

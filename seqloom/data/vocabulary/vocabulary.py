@@ -14,6 +14,7 @@ from seqloom.data.vocabulary.sequences import Encoded, IdArray, Sequences
 from seqloom.errors import DataError, RunError, UsageError
 from seqloom.symbols import BEGIN, END, SPECIALS, UNKNOWN
 from seqloom.system.json_parsing import parse_object, require_types
+from seqloom.wording import listed, nearest
 
 FORMAT = "seqloom-vocabulary"
 VERSION = 1
@@ -21,6 +22,8 @@ CHUNK = 16384
 """So many texts are encoded, or counted, at a time."""
 SENTENCE_MARKS = (".", "!", "?")
 """What ends a sentence."""
+_FEATURES_NAMED = 20
+"""So many known features are named where one is not known: morphologies have hundreds."""
 
 
 class Vocabulary:
@@ -252,9 +255,13 @@ class Vocabulary:
 
     def _feature_id(self, feature: str) -> int:
         if feature not in self._feature_ids:
-            known = ", ".join(self.features[:60]) or "none"
+            near = nearest(feature, self.features)
+            meant = "" if near is None else f" Did you mean {near}?"
+            known = listed(self.features[:_FEATURES_NAMED]) or "none"
+            more = len(self.features) - _FEATURES_NAMED
             raise DataError(
-                f"the feature {feature!r} did not occur in training. Known features: {known}. Leave it out, or use one of them"
+                f"the feature {feature!r} did not occur in training.{meant} Known features: {known}"
+                f"{f' and {more} more' if more > 0 else ''}. Leave it out, or use one of them"
             )
         return self._feature_ids[feature]
 

@@ -207,6 +207,12 @@ def test_an_unknown_feature_is_told_the_known_ones() -> None:
         built(sections.Characters(), "ab").encode_sources(["ab"], [["de"]])
 
 
+def test_of_many_features_some_are_named_and_the_nearest_one_is_proposed() -> None:
+    many = built(sections.Characters(), "ab", features=[f"case={number}" for number in range(10, 40)])
+    with pytest.raises(DataError, match=r"Did you mean case=17\? Known features: case=10, .* and 10 more\. Leave it out"):
+        many.encode_source("ab", ["caze=17"])
+
+
 def test_begin_and_end_frame_the_source_if_wanted_and_never_the_target() -> None:
     vocabulary = built(sections.Characters(begin_end=True), "ab", features=["en"])
     encoded = vocabulary.encode_source("ab", ["en"])
