@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from common import Options, Run, cost, cost_table, made, options, results, scores, table, trained, with_interval, write_page
 from figures import Curve, line_figure, save_figure
-from lips import HEIGHT, LOOKS, WIDTH, components_of, movement
+from lips import HEIGHT, LOOKS, WIDTH, Film, components_of, corners_of, face_of
 from noise import Samples, in_noise, mean_spectrum, noise_of, within_bounds
 
 from seqloom.data.examples import Example
@@ -148,12 +148,14 @@ def sound_name(clip: Clip, level: str) -> str:
 def write_lips(clips: Sequence[Clip], root: MediaRoot, folder: Path) -> None:
     """Every clip's lips as numbers; those of training in several looks, and word by word."""
     frontend = VideoFrames(HEIGHT, WIDTH, grey=True)
-    films = {clip.name: frontend.array(root.resolve(clip.name))[..., 0] for clip in clips}
+    frames = {clip.name: frontend.array(root.resolve(clip.name))[..., 0] for clip in clips}
+    face = face_of([frames[clip.name] for clip in clips if clip.part == "train"])
+    films = {name: Film(some, corners_of(some, face)) for name, some in frames.items()}
     components = components_of([films[clip.name] for clip in clips if clip.part == "train"])
     arrays: dict[str, Any] = {}
     for clip in clips:
         for number, look in enumerate(LOOKS if clip.part == "train" else LOOKS[:1]):
-            arrays[lips_name(clip, number)] = (movement(films[clip.name], look) @ components).astype(np.float16)
+            arrays[lips_name(clip, number)] = (films[clip.name].movement(look) @ components).astype(np.float16)
         for name, _, (first, last) in pieces_of(clip) if clip.part == "train" else ():
             arrays[name] = arrays[lips_name(clip)][max(0, first - MARGIN) : last + MARGIN]
     np.savez(folder / "lips.npz", **arrays)

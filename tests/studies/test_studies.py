@@ -160,16 +160,49 @@ def test_every_clip_is_heard_at_every_level(studies: Any) -> None:
 def test_lips_that_do_not_move_are_nothing_and_numbers_are_apart_otherwise(studies: Any) -> None:
     lips = studies("lips")
     random = np.random.default_rng(1)
-    still = np.repeat(random.integers(0, 256, (1, lips.HEIGHT, lips.WIDTH), dtype=np.uint8), 5, axis=0)
-    assert np.abs(lips.movement(still)).max() < 1e-3
-    moving = [random.integers(0, 256, (75, lips.HEIGHT, lips.WIDTH), dtype=np.uint8) for _ in range(4)]
+    corners = np.full((75, 2), (8.5, 18.25), dtype=np.float32)
+    still = np.repeat(random.integers(0, 256, (1, lips.HEIGHT, lips.WIDTH), dtype=np.uint8), 75, axis=0)
+    assert np.abs(lips.Film(still, corners).movement()).max() < 1e-3
+    moving = [lips.Film(random.integers(0, 256, (75, lips.HEIGHT, lips.WIDTH), dtype=np.uint8), corners) for _ in range(4)]
     components = lips.components_of(moving, 6)
-    numbers = np.concatenate([lips.movement(one, look)[::3] @ components for one in moving for look in lips.LOOKS[:2]])
+    numbers = np.concatenate([one.movement(look)[::3] @ components for one in moving for look in lips.LOOKS[:2]])
     shared = numbers.T @ numbers / len(numbers)
     variances = np.diag(shared)
     np.testing.assert_allclose(shared, np.diag(variances), atol=1e-3)
     assert variances.mean() == pytest.approx(1.0, abs=1e-3)
     assert (np.diff(variances) < 0).all()
+
+
+def test_a_mouth_is_found_wherever_the_head_is(studies: Any) -> None:
+    lips = studies("lips")
+    wide = np.random.default_rng(1).integers(0, 256, (100, 120), dtype=np.uint8)
+
+    def clip(down: int, across: int) -> Any:
+        """The same picture for 20 frames, its content so much further down and to the right."""
+        frame = wide[30 - down : 30 - down + lips.HEIGHT, 30 - across : 30 - across + lips.WIDTH]
+        return np.repeat(frame[None], 20, axis=0)
+
+    moves = [(0, 0), (3, -5), (-4, 9), (-2, -7)]
+    face = lips.face_of([clip(*move) for move in moves])
+    first = np.add(lips.FIRST, lips.MOUTH)
+    for move in moves:
+        np.testing.assert_allclose(lips.corners_of(clip(*move), face), np.tile(first + move, (20, 1)), atol=0.1)
+    slow = np.concatenate([clip(0, 0), clip(0, 1), clip(0, 2)])
+    path = lips.corners_of(slow, face)[:, 1] - first[1]
+    np.testing.assert_allclose(path[[5, 30, 55]], [0, 1, 2], atol=0.1)
+    assert (np.diff(path) > -0.05).all()
+
+
+def test_a_window_between_pixels_is_a_mean_of_its_neighbours(studies: Any) -> None:
+    lips = studies("lips")
+    rows, columns = np.mgrid[: lips.HEIGHT, : lips.WIDTH]
+    frames = (rows + 2 * columns).astype(np.uint8)[None]
+    film = lips.Film(frames, np.array([[6.5, 10.25]], dtype=np.float32))
+    np.testing.assert_allclose(film.mouth()[0, :2, :2], [[27.0, 29.0], [28.0, 30.0]], atol=1e-4)
+    np.testing.assert_allclose(film.mouth(lips.Look(1.0, -1.0))[0, 0, 0], 26.0, atol=1e-4)
+    assert (film.mouth(lips.Look(mirrored=True)) == film.mouth()[:, :, ::-1]).all()
+    edge = lips.Film(frames, np.array([[-5.0, 0.0]], dtype=np.float32)).mouth()[0]
+    assert (edge[:6] == edge[0]).all()
 
 
 def test_every_run_of_seeing_and_hearing_is_valid(studies: Any) -> None:
