@@ -315,7 +315,7 @@ def test_what_stands_beside_frames_is_read_as_frames(other: str, reader: str, pa
         ("{a: {sise: 3}}", "data.sources.a.sise: unknown key for kind text"),
         (
             "[a]",
-            "each with a section whose kind is one of features, image, sound, text, vector, video; got a list",
+            "each with a section whose kind is one of features, image, movement, sound, text, vector, video; got a list",
         ),
         ("{a: {}, b: {}}, split: {by: c}", "data: `split: {by: c}` names no source; found a, b. Name one of them, or remove"),
         ("{a: {}, b: {}}, train: {source: x, target: y}", "aligned files hold one source, and `sources` names several"),

@@ -42,6 +42,12 @@ def _video() -> type[SourceKind[Any]]:
     return VideoKind
 
 
+def _movement() -> type[SourceKind[Any]]:
+    from seqloom.data.kinds.movement import MovementKind
+
+    return MovementKind
+
+
 def _features() -> type[SourceKind[Any]]:
     from seqloom.data.kinds.features import FeaturesKind
 
@@ -54,6 +60,7 @@ KINDS: dict[str, Callable[[], type[SourceKind[Any]]]] = {
     "image": _image,
     "sound": _sound,
     "video": _video,
+    "movement": _movement,
     "features": _features,
 }
 """By the word of a recipe."""

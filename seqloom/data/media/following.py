@@ -32,7 +32,7 @@ def boxes(frames: npt.NDArray[np.uint8], times: Numbers, ratio: float) -> Number
     frames [L, H, W]: grey; times [L]: when they are, in seconds. ratio: of a box's height to its width, in pixels, wherever
     the frame has room for it.
     """
-    weights = _differences(frames)
+    weights = differences(frames)
     moving = weights.sum(axis=(1, 2))
     seen = moving > 0.1 * np.median(moving[moving > 0]) if moving.any() else moving > 0
     if not seen.any():
@@ -48,11 +48,11 @@ def boxes(frames: npt.NDArray[np.uint8], times: Numbers, ratio: float) -> Number
     return found
 
 
-def _differences(frames: npt.NDArray[np.uint8]) -> Numbers:
+def differences(frames: npt.NDArray[np.uint8]) -> Numbers:
     """By how much more than noise each pixel differs from what stands still."""
     some = frames[:: max(1, -(-len(frames) // _FOR_MEDIAN))]
-    differences = np.abs(frames - np.median(some, axis=0)) - _DIFFERENT
-    weights: Numbers = np.maximum(differences, 0.0)
+    further = np.abs(frames - np.median(some, axis=0)) - _DIFFERENT
+    weights: Numbers = np.maximum(further, 0.0)
     return weights
 
 

@@ -112,6 +112,15 @@ class ClipForm:
 
 
 @dataclass(frozen=True)
+class Watched:
+    """Grey frames [L, H, W] as they lie in the file, when they are [L], in seconds, and by how many right angles they turn."""
+
+    frames: npt.NDArray[np.uint8]
+    times: Numbers
+    turns: int
+
+
+@dataclass(frozen=True)
 class VideoFrames:
     """Makes rows of frames of equal size from videos of any size.
 
@@ -172,17 +181,22 @@ class VideoFrames:
 
     def _places(self, media: Media) -> Numbers | None:
         """Where what moves is in each frame."""
+        seen = self.watched(media, LOOKED_AT)
+        height, width = (self.width, self.height) if seen.turns % 2 else (self.height, self.width)
+        return boxes(seen.frames, seen.times, height / width)
+
+    def watched(self, media: Media, side: int) -> Watched:
+        """Small grey frames, enough to see what moves. side: how many pixels the longer side has at most."""
         small: list[npt.NDArray[np.uint8]] = []
         times: list[float] = []
-        lies = False
+        turns = 0
         for number, frame in enumerate(self._wanted(media)):
-            across, down = (small[0].shape[::-1]) if small else _reduced(frame)
+            across, down = (small[0].shape[::-1]) if small else _reduced(frame, side)
             seen = frame.reformat(across, down, format="gray", interpolation="AREA").to_ndarray()
             small.append(seen.astype(np.uint8, copy=False))
             times.append(number / _FOLDER_PACE if frame.pts is None else frame.time)
-            lies = _turns(frame) % 2 == 1
-        height, width = (self.width, self.height) if lies else (self.height, self.width)
-        return boxes(np.stack(small), np.maximum.accumulate(times), height / width)
+            turns = _turns(frame)
+        return Watched(np.stack(small), np.maximum.accumulate(times), turns)
 
     def _wanted(self, media: Media) -> "Iterator[VideoFrame]":
         """Frames as they are, at the pace that is wanted. Raises `VideoProblem` if there is none."""
@@ -215,9 +229,9 @@ def _turns(frame: "VideoFrame") -> int:
     return round((frame.rotation % 360) / 90) % 4
 
 
-def _reduced(frame: "VideoFrame") -> tuple[int, int]:
-    """Width and height of a frame that is just large enough to see what moves."""
-    scale = min(1.0, LOOKED_AT / max(frame.width, frame.height))
+def _reduced(frame: "VideoFrame", side: int) -> tuple[int, int]:
+    """Width and height of a frame whose longer side has so many pixels at most."""
+    scale = min(1.0, side / max(frame.width, frame.height))
     return max(1, round(scale * frame.width)), max(1, round(scale * frame.height))
 
 

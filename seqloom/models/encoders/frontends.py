@@ -9,6 +9,7 @@ from seqloom.data.kinds import file_kind_of, kind_of
 from seqloom.data.kinds.contract import InputSize
 from seqloom.data.media.files import Frontend
 from seqloom.data.media.images import ImagePixels
+from seqloom.data.media.movement import MovementRows
 from seqloom.data.media.sounds import SoundRows
 from seqloom.data.media.videos import VideoFrames
 from seqloom.models.encoders.frozen_features import FrozenFeatures, FrozenFrames
@@ -23,14 +24,17 @@ def build_frontends(recipe: sections.Recipe) -> dict[str, Frontend]:
 def frontend_variants(recipe: sections.Recipe) -> dict[str, Sequence[Frontend]]:
     """What makes rows of files to learn from, where it is one of several, each of which is drawn as often as another.
 
-    Sounds are heard at the speeds that the recipe names. Frames that a frozen network sees are moved and mirrored before it
-    sees them; those that a model learns to see are, when it does.
+    Sounds are heard at the speeds that the recipe names, and what moves is mirrored. Frames that a frozen network sees are
+    moved and mirrored before it sees them; those that a model learns to see are, when it does.
     """
-    speeds = recipe.training.augment.speeds if recipe.training.augment else ()
+    augment = recipe.training.augment
+    speeds, flips = ((), False) if augment is None else (augment.speeds, augment.flip)
     several: dict[str, Sequence[Frontend]] = {}
     for name, frontend in build_frontends(recipe).items():
         if isinstance(frontend, SoundRows):
             several[name] = [replace(frontend, speed=speed) for speed in speeds]
+        elif isinstance(frontend, MovementRows):
+            several[name] = [frontend, replace(frontend, mirrored=True)] if flips else []
         elif isinstance(frontend, FrozenFrames):
             several[name] = frontend.forms()
     return {name: forms for name, forms in several.items() if forms}

@@ -242,6 +242,11 @@ class Recipe(Section):
             )
         if augment.speeds and "sound" not in kinds:
             raise ValueError("training.augment.speeds: sounds are played at them, and no source is a sound. Remove them")
+        if augment.flip and "movement" not in kinds:
+            raise ValueError(
+                "training.augment.flip: it mirrors sources of kind movement, and there is none. Remove it; the encoder of a "
+                "video has a `flip` of its own"
+            )
         return self
 
     @model_validator(mode="after")

@@ -165,7 +165,21 @@ class SoundSource(FileSource):
         return f"sounds, {self.width} {what} every {self.step:g} ms"
 
 
-class VideoSource(PictureSource):
+class FilmedSource(FileSource):
+    """What sources share that are video files, or folders of frames: at which moments they are looked at."""
+
+    frames_per_second: Annotated[float, Field(gt=0.0, le=240.0)] | None = 10.0
+    """Of a file with more, frames are left out; `None` takes all. A folder's frames are taken as they are."""
+    maximum_frames: Annotated[int, Field(ge=1, le=10_000)] = 200
+    """So many are taken at most, from the beginning."""
+
+    @property
+    def pace_in_words(self) -> str:
+        """At how many moments they are looked at."""
+        return "all frames" if self.frames_per_second is None else f"{self.frames_per_second:g} frames per second"
+
+
+class VideoSource(PictureSource, FilmedSource):
     """The source is a video file, or a folder of frames."""
 
     kind: Literal["video"] = "video"
@@ -173,10 +187,6 @@ class VideoSource(PictureSource):
     """One number, or height and width."""
     grey: bool = False
     """Whether brightness is all that is kept of colours."""
-    frames_per_second: Annotated[float, Field(gt=0.0, le=240.0)] | None = 10.0
-    """Of a file with more, frames are left out; `None` takes all. A folder's frames are taken as they are."""
-    maximum_frames: Annotated[int, Field(ge=1, le=10_000)] = 200
-    """So many are taken at most, from the beginning."""
     follow: bool = False
     """Whether what moves is cut out of every frame and made large: for a camera that stands still. `size` is the cut's."""
 
@@ -188,9 +198,26 @@ class VideoSource(PictureSource):
     @property
     def in_words(self) -> str:
         """What it is, for a summary."""
-        pace = "all frames" if self.frames_per_second is None else f"{self.frames_per_second:g} frames per second"
-        seen = "{} x {} pixels, {}".format(*self.height_and_width, pace)
+        seen = "{} x {} pixels, {}".format(*self.height_and_width, self.pace_in_words)
         return f"{'grey ' if self.grey else ''}videos of {seen}{', following what moves' if self.follow else ''}"
+
+
+class MovementSource(FilmedSource):
+    """The source is a video of a camera that stands still, of which only what moves is kept: its shape, and where it goes."""
+
+    kind: Literal["movement"] = "movement"
+    size: Annotated[int, Field(ge=1, le=64)] = 16
+    """The box around what moves has so many rows and columns of fields; a number says how much of each is moving."""
+
+    @property
+    def content(self) -> str:
+        """Rows in time."""
+        return "frames"
+
+    @property
+    def in_words(self) -> str:
+        """What it is, for a summary."""
+        return f"what moves in videos, {self.size} x {self.size} fields, {self.pace_in_words}"
 
 
 class FeaturesSource(FileSource):
@@ -235,7 +262,7 @@ class FeaturesSource(FileSource):
         return self
 
 
-AnySource = TextSource | VectorSource | ImageSource | SoundSource | VideoSource | FeaturesSource
+AnySource = TextSource | VectorSource | ImageSource | SoundSource | VideoSource | MovementSource | FeaturesSource
 Source = Annotated[AnySource, Field(discriminator="kind")]
 Sources = Annotated[dict[str, Source], AfterValidator(Named)]
 """What each source is, by its name."""

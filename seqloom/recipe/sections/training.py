@@ -159,7 +159,7 @@ class Augment(Section):
     """Changes sources while a model learns, so that it sees no two examples alike; nothing else hears of it.
 
     Of frames, bands and stretches of time are covered (SpecAugment, Park et al. 2019), and recordings are played at other
-    speeds (Ko et al. 2015). Of texts, symbols are hidden.
+    speeds (Ko et al. 2015). What moves is mirrored. Of texts, symbols are hidden.
     """
 
     band_masks: Count = 2
@@ -170,6 +170,8 @@ class Augment(Section):
     time_width: Positive = 20
     speeds: Annotated[tuple[Annotated[float, Field(ge=0.5, le=2.0)], ...], Field(max_length=9)] = ()
     """Each time, one of these is drawn, such as 0.9, 1.0 and 1.1; of sounds only. Nothing: as they are."""
+    flip: bool = False
+    """What moves in half of the clips is mirrored; of `kind: movement` only, and where left and right mean nothing."""
     hidden: Fraction = 0.0
     """Of the different symbols of a text, this share is read as unknown. What can be copied can then only be copied: it is
     hidden in the target, too."""
