@@ -15,7 +15,7 @@ import gzip
 from pathlib import Path
 
 import numpy as np
-from runs import Found, arguments, report, timed
+from runs import Found, add_minutes, arguments, report
 
 from seqloom.prediction.backends import open_model
 from seqloom.prediction.language_model import LanguageModel
@@ -96,7 +96,7 @@ def main() -> None:
     """Train or pick up a run, then measure it."""
     parser = arguments(__doc__)
     parser.add_argument("name", choices=sorted(path.stem for name in CUTS for path in RECIPES.glob(f"{name}-*.yaml")))
-    timed(parser)
+    add_minutes(parser)
     wanted = parser.parse_args()
     texts = prepared_text(wanted.name.split("-")[0], wanted.data, wanted.runs)
     settings = [f"data.{name}={path}" for name, path in texts.items()]

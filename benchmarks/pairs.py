@@ -30,7 +30,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rapidfuzz.distance import Levenshtein
-from runs import Found, arguments, report, timed, trained
+from runs import Found, add_ensemble, add_minutes, arguments, report, voters
 from texts import (
     INFLECTED,
     Items,
@@ -281,10 +281,6 @@ class Wanted:
         task = TASKS[name]
         return read_recipe(find_recipe(self.recipe or task.recipe), [*task.settings(self.data), *settings])
 
-    def out(self, name: str, seed: int) -> Path:
-        """Where its run is."""
-        return self.runs / (name if seed == 1 else f"{name}-{seed}")
-
 
 def measured(name: str, runs: Sequence[Path], split: SplitName, search: Search) -> Found:
     """What a model, or several that vote, do on a part of the data."""
@@ -309,16 +305,15 @@ def perplexity(predictor: Predictor, examples: Sequence[Example]) -> float:
 
 def row(name: str, wanted: Wanted) -> Found:
     """Train or pick up the runs of a task, and print its row."""
-    seeds = range(1, wanted.ensemble + 1)
-    for seed in seeds[1:]:
-        trained(wanted.of(name, seed), wanted.out(name, seed), minutes=wanted.minutes)
+    out = wanted.runs / name
+    paths = voters(lambda seed: wanted.of(name, seed), out, wanted.ensemble, minutes=wanted.minutes)
     kept: Found = {}
 
     def measure(_: Path) -> Found:
-        kept.update(measured(name, [wanted.out(name, seed) for seed in seeds], wanted.split, wanted.search(name)))
+        kept.update(measured(name, paths, wanted.split, wanted.search(name)))
         return kept
 
-    report(name, wanted.of(name, 1), wanted.out(name, 1), measure=measure, figures=figures, minutes=wanted.minutes)
+    report(name, wanted.of(name, 1), out, measure=measure, figures=figures, minutes=wanted.minutes)
     return kept
 
 
@@ -340,9 +335,9 @@ def main() -> None:
     parser.add_argument("name", choices=[*TASKS, *GROUPS])
     parser.add_argument("--split", choices=["validation", "test"], default="test")
     parser.add_argument("--recipe", help="another recipe than the packaged one of the task")
-    parser.add_argument("--ensemble", type=int, default=1, metavar="N", help="so many models, of seeds 1 to N, vote")
+    add_ensemble(parser)
     parser.add_argument("--search", action="append", default=[], metavar="KEY=VALUE", help="measure with another search")
-    timed(parser)
+    add_minutes(parser)
     given = parser.parse_args()
     wanted = Wanted(
         given.data,

@@ -27,9 +27,20 @@ def arguments(description: str | None, *, needs_data: bool = True) -> argparse.A
     return parser
 
 
-def timed(parser: argparse.ArgumentParser) -> None:
-    """What a benchmark is told that can be given a time."""
+def add_minutes(parser: argparse.ArgumentParser) -> None:
+    """Let a command be told how long to train."""
     parser.add_argument("--minutes", type=float, help="train so long: a few updates are timed, and as many are made as fit")
+
+
+def add_ensemble(parser: argparse.ArgumentParser) -> None:
+    """Let a command be told that several models vote."""
+    parser.add_argument("--ensemble", type=int, default=1, metavar="N", help="so many models, of seeds 1 to N, vote")
+
+
+def voters(recipe: Callable[[int], Recipe], out: Path, count: int, *, minutes: float | None = None) -> list[Path]:
+    """Train or pick up models of seeds 1 to `count`: the first at `out`, the others beside it. recipe: that of a seed."""
+    places = [out, *(out.with_name(f"{out.name}-{seed}") for seed in range(2, count + 1))]
+    return [trained(recipe(seed), place, minutes=minutes).path for seed, place in enumerate(places, start=1)]
 
 
 def trained(recipe: Recipe, out: Path, *, minutes: float | None = None) -> Outcome:
