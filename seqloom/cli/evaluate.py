@@ -19,6 +19,7 @@ from seqloom.cli.options import (
     PrecisionOption,
     PredictionPrecision,
     Shortlist,
+    Speeds,
     open_console,
     open_predictor,
     print_json,
@@ -50,6 +51,7 @@ def evaluate(
     fuse: Fuse = None,
     weight: FusionWeight = None,
     ctc_weight: CtcWeight = None,
+    speeds: Speeds = None,
     bias: Bias = None,
     precision: PrecisionOption = PredictionPrecision.FP32,
     shortlist: Shortlist = None,
@@ -76,14 +78,14 @@ def evaluate(
     to BLEU-4, METEOR, ROUGE-L and CIDEr-D. Where every target is one symbol, a class, exact match is
     the accuracy; a table says which classes are found and which are confused.
     """
-    from seqloom.cli.searching import choose_search, parse_biases
+    from seqloom.cli.searching import choose_search, parse_biases, parse_speeds
     from seqloom.evaluation.items import items_of, usual_metrics
     from seqloom.metrics import evaluate as measure
 
     runs, file = runs_and_file("evaluate", places)
     names = parse_metrics(metrics)
     predictor = open_predictor(runs, fuse, weight, precision=precision, shortlist=shortlist, maximum_input=maximum_input)
-    common = {"ctc": ctc_weight, "bias": parse_biases(bias)}
+    common = {"ctc": ctc_weight, "speeds": parse_speeds(speeds), "bias": parse_biases(bias)}
     search = choose_search(predictor.recipe.search, beam={"width": beam}, common=common)
     examples = judged_examples(predictor, file, columns, format, references)
     with progress_bar("evaluating", len(examples)) as advance:

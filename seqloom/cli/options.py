@@ -83,6 +83,14 @@ CtcWeight = Annotated[
 ]
 
 
+Speeds = Annotated[
+    str | None,
+    typer.Option(
+        "--speeds", metavar="X,...", help="Recordings are heard at each of these, such as 0.85,1,1.15; 1: as they are."
+    ),
+]
+
+
 Bias = Annotated[
     list[str] | None,
     typer.Option(

@@ -28,6 +28,7 @@ from seqloom.cli.options import (
     PrecisionOption,
     PredictionPrecision,
     Shortlist,
+    Speeds,
     open_predictor,
     parse_format,
     print_json,
@@ -35,7 +36,7 @@ from seqloom.cli.options import (
     split_places,
     with_columns,
 )
-from seqloom.cli.searching import SearchKind, choose_search, parse_biases
+from seqloom.cli.searching import SearchKind, choose_search, parse_biases, parse_speeds
 from seqloom.cli.typed import typed_texts
 from seqloom.cli.unknown import UnknownSymbols
 from seqloom.errors import UsageError
@@ -110,6 +111,7 @@ def predict(
     fuse: Fuse = None,
     weight: FusionWeight = None,
     ctc_weight: CtcWeight = None,
+    speeds: Speeds = None,
     bias: Bias = None,
     precision: PrecisionOption = PredictionPrecision.FP32,
     shortlist: Shortlist = None,
@@ -175,6 +177,7 @@ def predict(
             "length_extra": maximum_length,
             "forbid": tuple(forbid) if forbid else None,
             "ctc": ctc_weight,
+            "speeds": parse_speeds(speeds),
             "bias": parse_biases(bias),
         },
     )

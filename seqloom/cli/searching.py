@@ -70,6 +70,16 @@ def parse_biases(given: list[str] | None) -> dict[str, float] | None:
     return found or None
 
 
+def parse_speeds(given: str | None) -> tuple[float, ...] | None:
+    """The speeds of --speeds X,...; None if it was not given."""
+    if given is None:
+        return None
+    try:
+        return tuple(float(one) for one in given.split(","))
+    except ValueError:
+        raise UsageError(f"--speeds {given}: expected numbers with commas between them, such as --speeds 0.85,1,1.15") from None
+
+
 def _require_one_kind(kind: SearchKind | None, of_beam: Mapping[str, Any], of_sample: Mapping[str, Any]) -> None:
     """Refuse options of searches that exclude each other."""
     if of_beam and of_sample:
@@ -115,4 +125,5 @@ def _checked(kind: SearchKind, values: dict[str, Any]) -> "Search":
         return sections[kind](**values)
     except ValidationError as problem:
         first = problem.errors()[0]
-        raise UsageError(f"{_option(str(first['loc'][0]))}: {first['msg']}, got {first['input']}") from None
+        expected = first["msg"].removeprefix("Value error, ")
+        raise UsageError(f"{_option(str(first['loc'][0]))}: {expected}, got {first['input']}") from None

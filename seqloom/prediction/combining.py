@@ -12,6 +12,7 @@ from seqloom.search.bias import biased
 from seqloom.search.contracts import State, Stepper
 from seqloom.search.ctc import Joint, JointState, PositionScores, PrefixState
 from seqloom.search.ensembles import Ensemble, EnsembleState
+from seqloom.search.forms import Forms
 from seqloom.search.fusion import Fused, FusedState
 
 
@@ -41,7 +42,7 @@ class Voices:
 
     def start(
         self,
-        sources: Mapping[str, Padded],
+        forms: Sequence[Mapping[str, Padded]],
         count: int,
         oracle: Mapping[str, Oracle],
         *,
@@ -50,17 +51,26 @@ class Voices:
     ) -> tuple[Stepper, State]:
         """All of them as one stepper, and its state once the sources are read.
 
-        ctc: the share of what positions say. biases: of what models say, by the ids of symbols.
+        forms: the sources as they are, and then in other forms, if there are any. ctc: the share of what positions say. biases:
+        of what models say, by the ids of symbols.
         """
-        states = tuple(model.start(sources, count, oracle) for model in self.models)
-        stepper, state = biased(self._together, biases), states[0] if len(states) == 1 else EnsembleState(states)
+        stepper = biased(self._together, biases)
         if ctc:
-            prefixes = PrefixState.start(self._position_scores(states))
-            stepper, state = Joint(stepper, ctc), JointState(state, prefixes)
+            stepper = Joint(stepper, ctc)
+        states = tuple(self._state(sources, count, oracle, ctc=ctc) for sources in forms)
+        state = states[0]
+        if len(states) > 1:
+            stepper, state = Forms(stepper, len(states)), EnsembleState(states)
         if self._language_model is not None:
             stepper = Fused(stepper, self._language_model, self._weight)
             state = FusedState(state, self._language_model.start({}, count))
         return stepper, state
+
+    def _state(self, sources: Mapping[str, Padded], count: int, oracle: Mapping[str, Oracle], *, ctc: float) -> State:
+        """The state of all models, and of CTC if it has a share, once the sources are read."""
+        states = tuple(model.start(sources, count, oracle) for model in self.models)
+        state = states[0] if len(states) == 1 else EnsembleState(states)
+        return JointState(state, PrefixState.start(self._position_scores(states))) if ctc else state
 
     def _position_scores(self, states: Sequence[State]) -> PositionScores:
         """What positions say; of several models, the mean of their probabilities."""

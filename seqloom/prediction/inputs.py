@@ -10,13 +10,13 @@ import numpy as np
 from seqloom.data.arrays import IntArray, Padded
 from seqloom.data.examples import INPUT, Example, Origin, abbreviated
 from seqloom.data.kinds import file_kind_of, kind_of
-from seqloom.data.kinds.contract import ModelSide, Player, ReadSource, Renderer
+from seqloom.data.kinds.contract import ModelSide, Player, ReadSource, Renderer, SourceReader
 from seqloom.data.kinds.text import Limit
 from seqloom.data.kinds.vector import as_text
 from seqloom.data.reading.oracles import Positions, Unit
 from seqloom.data.vocabulary import Vocabulary
 from seqloom.errors import DataError, UsageError
-from seqloom.recipe.sections import TARGET, AnySource, Data, Form
+from seqloom.recipe.sections import TARGET, AnySource, Data, Form, SoundSource
 from seqloom.results.layouts import Layout
 from seqloom.results.predictions import Alignment, FloatArray
 
@@ -93,6 +93,7 @@ class Reader:
             )
             for name, source in (self.sources if layouts else {}).items()  # a language model reads none of them
         }
+        self._readers_at: dict[float, dict[str, SourceReader]] = {}
 
     @property
     def told_source(self) -> str:
@@ -201,6 +202,25 @@ class Reader:
     def batch(self, chosen: Sequence[ReadExample]) -> dict[str, Padded]:
         """The sources of several examples, padded. Here files are opened."""
         return {name: reader.batch([one.sources[name] for one in chosen]) for name, reader in self._readers.items()}
+
+    def forms(self, chosen: Sequence[ReadExample], speeds: Sequence[float]) -> list[dict[str, Padded]]:
+        """The sources of several examples, padded, as they are; then with recordings played at other speeds."""
+        others = [speed for speed in speeds if speed != 1]
+        if others and not any(isinstance(source, SoundSource) for source in self.sources.values()):
+            raise UsageError(
+                "`speeds`: recordings are heard at several, and this model reads none. Leave them out (--speeds 1)"
+            )
+        plain = self.batch(chosen)
+        return [plain, *(self._played(chosen, speed, plain) for speed in others)]
+
+    def _played(self, chosen: Sequence[ReadExample], speed: float, plain: Mapping[str, Padded]) -> dict[str, Padded]:
+        """Sources with recordings played at a speed. plain: all of them as they are, as those stay that are no recordings."""
+        if speed not in self._readers_at:
+            self._readers_at[speed] = {name: reader.at_speed(speed) for name, reader in self._readers.items()}
+        return {
+            name: plain[name] if reader is self._readers[name] else reader.batch([one.sources[name] for one in chosen])
+            for name, reader in self._readers_at[speed].items()
+        }
 
     def positions_in(self, sources: Mapping[str, Padded]) -> dict[str, IntArray]:
         """At how many positions of each source a model can look, [B]."""

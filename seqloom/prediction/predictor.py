@@ -251,7 +251,8 @@ class Predictor:
     def _task(
         self, read: Sequence[ReadExample], keys: IntArray, section: Search, forced: IntArray, told: Sequence[Steps]
     ) -> Task:
-        sources = self.reader.batch(read)
+        forms = self.reader.forms(read, section.speeds)
+        sources = forms[0]
         vocabulary = self.vocabularies[TARGET]
         longest = longest_outputs(section, np.asarray([one.length for one in read], dtype=np.int64))
         for one, limit in zip(read, longest.tolist(), strict=True):
@@ -277,9 +278,11 @@ class Predictor:
         name = self.reader.told_source
         width = max((len(row) for steps in told for row in steps.values()), default=0)
         oracle = Oracle.of(told, width=max(width, sources[name].values.shape[1]), limits=limits)
+        if oracle is not None and len(forms) > 1:
+            raise UsageError("an oracle looks at a recording as it is, not at other speeds (`speeds`). Leave one of them out")
         told_by_name = {} if oracle is None else {name: oracle}
         stepper, start = self._voices.start(
-            sources, len(read), told_by_name, ctc=section.ctc, biases=vocabulary.by_ids(section.bias)
+            forms, len(read), told_by_name, ctc=section.ctc, biases=vocabulary.by_ids(section.bias)
         )
         return Task(stepper, start, section, request, sources, read[0], vocabulary)
 

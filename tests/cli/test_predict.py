@@ -207,6 +207,24 @@ def test_an_unknown_feature_or_symbol_names_itself(seqloom: Seqloom, tiny_run: P
         assert "expected a symbol and a number" in seqloom("predict", tiny_run, "--bias", bias, given="abc\n").err
 
 
+@pytest.mark.parametrize(
+    ("speeds", "part"),
+    [
+        ("fast", "--speeds fast: expected numbers with commas between them"),
+        ("0.9,1.1", "--speeds: expected different speeds, and 1 among them, such as 0.85, 1 and 1.15, got (0.9, 1.1)"),
+        ("1,9", "--speeds: Input should be less than or equal to 2, got 9.0"),
+        ("0.9,1", "this model reads none. Leave them out (--speeds 1)"),
+    ],
+)
+def test_speeds_that_make_no_sense_are_refused(seqloom: Seqloom, tiny_run: Path, speeds: str, part: str) -> None:
+    assert part in seqloom("predict", tiny_run, "--speeds", speeds, given="abc\n").err
+
+
+def test_at_its_own_speed_everything_can_be_read(seqloom: Seqloom, tiny_run: Path) -> None:
+    plain = seqloom("predict", tiny_run, given="abc\n")
+    assert seqloom("predict", tiny_run, "--speeds", "1", given="abc\n").out == plain.out
+
+
 def test_an_input_without_the_column_names_its_line(seqloom: Seqloom, tiny_run: Path) -> None:
     answer = seqloom("predict", tiny_run, "--columns", "source=3", given="a\tb\n")
     assert answer.code == 3

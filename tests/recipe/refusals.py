@@ -7,8 +7,8 @@ from seqloom.recipe import parse_recipe
 
 DATES = "data: {builtin: dates}\n"
 BEAM_KEYS = (
-    "Known keys here: kind, length_factor, length_extra, minimum_length, forbid, bias, ctc, width, length_power, coverage, "
-    "values."
+    "Known keys here: kind, length_factor, length_extra, minimum_length, forbid, bias, ctc, speeds, width, length_power, "
+    "coverage, values."
 )
 
 

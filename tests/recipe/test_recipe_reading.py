@@ -72,8 +72,8 @@ def test_the_resolved_recipe_is_readable() -> None:
     assert "\n  bridge: {kind: initial, start: {dense: 1, sources: [], compare: false}}\n" in text
     assert "\n  optimiser: {kind: adam, betas: [0.9, 0.999], epsilon: 1.0e-08}\n" in text
     assert text.endswith(
-        "\nsearch: {kind: greedy, length_factor: 2.0, length_extra: 10, minimum_length: 0, forbid: [], bias: {}, ctc: 0.0}"
-        "\nseed: 1\ndevice: auto\n"
+        "\nsearch:\n  kind: greedy\n  length_factor: 2.0\n  length_extra: 10\n  minimum_length: 0\n  forbid: []\n  bias: {}"
+        "\n  ctc: 0.0\n  speeds: []\nseed: 1\ndevice: auto\n"
     )
     assert "&" not in text
 
@@ -345,7 +345,7 @@ def test_any_recipe_survives_yaml(data: dict[str, Any]) -> None:
         # The generator knows types and bounds, not which parts go together.
         simple = {
             "model": {},
-            "search": data.get("search", {}) | {"ctc": 0.0},
+            "search": data.get("search", {}) | {"ctc": 0.0, "speeds": []},
             "data": data["data"] | {"sources": {"source": {}}, "columns": {}},
         }
         absent = dict.fromkeys(("sampled_softmax", "keep", "augment"))

@@ -109,7 +109,7 @@ def test_a_file_with_overrides_is_reported_with_both() -> None:
 def test_a_key_that_was_set_is_not_dropped_when_the_kind_is_changed_too() -> None:
     assert refusal(DATES, "search.width=3", "search.kind=greedy") == (
         "--set search.width: unknown key for kind greedy. It belongs to kind beam: change the kind or remove the key. "
-        "Known keys here: kind, length_factor, length_extra, minimum_length, forbid, bias, ctc."
+        "Known keys here: kind, length_factor, length_extra, minimum_length, forbid, bias, ctc, speeds."
     )
 
 
@@ -117,7 +117,7 @@ def test_a_misspelt_key_of_the_file_is_not_dropped_when_the_kind_is_changed() ->
     text = f"{DATES}search: {{kind: beam, width: 3, minimum_lenght: 2}}\n"
     assert refusal(text, "search.kind=greedy") == (
         "r.yaml:2: search.minimum_lenght: unknown key for kind greedy. Did you mean 'minimum_length'? "
-        "Known keys here: kind, length_factor, length_extra, minimum_length, forbid, bias, ctc."
+        "Known keys here: kind, length_factor, length_extra, minimum_length, forbid, bias, ctc, speeds."
     )
 
 

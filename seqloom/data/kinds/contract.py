@@ -111,6 +111,10 @@ class SourceReader(ABC):
         """At how many positions a model can look in what was read: values [S, ...], as long as they are real."""
         return self._side.layout.positions(int(length))
 
+    def at_speed(self, speed: float) -> "SourceReader":  # noqa: ARG002 (most kinds are no sounds)
+        """What reads the source as it is played at a speed; itself if it cannot be heard."""
+        return self
+
     def renderer(self, source: ReadSource) -> Renderer | None:  # noqa: ARG002 (most kinds are shown as they are written)
         """How the source is drawn; None if it is shown as it is written."""
         return None

@@ -101,6 +101,10 @@ class FileKind(SourceKind[File]):
     def frontend(self, threads: int = 1) -> Frontend:
         """What makes rows of files, so many at once."""
 
+    def at_speed(self, frontend: Frontend, speed: float) -> Frontend:  # noqa: ARG002 (not every kind can be heard)
+        """What makes rows of files that are played at a speed; the same frontend for what cannot be heard."""
+        return frontend
+
     def rows(self) -> Rows:
         """A number for each content."""
         files = Catalogue(self.find, self.trouble_in, self.excess)
@@ -180,6 +184,10 @@ class _FileReader(SourceReader):
             case Tokens():
                 names = (self._side.name,) * count
         return Alignment(weights, names, ((0, 0),) * count, layout)
+
+    def at_speed(self, speed: float) -> "_FileReader":
+        played = self._kind.at_speed(self._frontend.frontend, speed)
+        return self if played is self._frontend.frontend else _FileReader(self._kind, self._side, StoredFrontend(played))
 
     def renderer(self, source: ReadSource) -> Renderer | None:
         return None if source.media is None else self._kind.renderer(source.media)

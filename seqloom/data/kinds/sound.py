@@ -3,6 +3,7 @@
 import statistics
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,7 +12,7 @@ import numpy.typing as npt
 from seqloom.data.examples import Origin
 from seqloom.data.kinds.contract import Player, Renderer
 from seqloom.data.kinds.files import FileKind
-from seqloom.data.media.files import PLAYED, HandedFile, Media, MediaError, PlayedSound
+from seqloom.data.media.files import PLAYED, Frontend, HandedFile, Media, MediaError, PlayedSound
 from seqloom.data.media.sounds import SoundRows, check_header, samples_of, sound_facts, spoken_length, wav
 from seqloom.data.media.spectra import Spectra
 from seqloom.recipe.sections import SoundSource
@@ -116,6 +117,10 @@ class SoundKind(FileKind[SoundSource]):
     def frontend(self, threads: int = 1) -> SoundRows:
         """Energies in bands."""
         return SoundRows(Spectra.of(self.section), threads)
+
+    def at_speed(self, frontend: Frontend, speed: float) -> Frontend:
+        """Faster ones are higher, too."""
+        return replace(frontend, speed=speed) if isinstance(frontend, SoundRows) else frontend
 
     def renderer(self, media: Media) -> Renderer:
         """A spectrogram: time from left to right, low bands at the bottom, loud ones dark."""

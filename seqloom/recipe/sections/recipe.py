@@ -250,6 +250,12 @@ class Recipe(Section):
         return self
 
     @model_validator(mode="after")
+    def _there_is_something_to_hear(self) -> Self:
+        if self.search.speeds and not any(source.kind == "sound" for source in self.data.sources.values()):
+            raise ValueError("search.speeds: sounds are heard at them, and no source is a sound. Remove them")
+        return self
+
+    @model_validator(mode="after")
     def _running_text_has_one_form(self) -> Self:
         target = self.data.vocabularies.target
         if self.data.text == "stream" and isinstance(target, Bpe) and target.dropout:

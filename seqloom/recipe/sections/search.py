@@ -14,6 +14,17 @@ Biases = Annotated[dict[str, Annotated[float, Field(ge=-100, le=100)]], AfterVal
 """Numbers by symbols."""
 
 
+def _once_each(speeds: tuple[float, ...]) -> tuple[float, ...]:
+    """Attention is shown over a recording as it is."""
+    if speeds and (1.0 not in speeds or len(set(speeds)) < len(speeds)):
+        raise ValueError("expected different speeds, and 1 among them, such as 0.85, 1 and 1.15")
+    return speeds
+
+
+Speeds = Annotated[tuple[Annotated[float, Field(ge=0.5, le=2.0)], ...], Field(max_length=9), AfterValidator(_once_each)]
+"""At which a recording is heard."""
+
+
 class SearchSection(Section):
     """What all searches share. The longest output is `length_factor * source length + length_extra` symbols, `end` included."""
 
@@ -27,6 +38,9 @@ class SearchSection(Section):
     """What is added to the log-probabilities of symbols, as they stand in the vocabulary, before these are made to sum to 1."""
     ctc: Annotated[float, Field(ge=0, le=1)] = 0.0
     """The share of what CTC says in what ranks symbols; for models with `model.ctc`."""
+
+    speeds: Speeds = ()
+    """A recording is heard at each of these, such as 0.85, 1.0 and 1.15, and an output has to suit all. Nothing: as it is."""
 
     @model_validator(mode="after")
     def _outputs_may_end(self) -> Self:
