@@ -71,8 +71,9 @@ class Reel:
 
     @cached_property
     def margin(self) -> float:
-        """Room for words."""
-        return max(estimated_width(one.label.text) * _LABEL for one in self.steps) + 14 if self.steps else 0.0
+        """Room for words, and for the name of the source."""
+        labels = [label(self.name, mark=True), *(one.label for one in self.steps)]
+        return max(estimated_width(one.text) for one in labels) * _LABEL + 14
 
     @cached_property
     def panel(self) -> tuple[float, float]:
