@@ -58,7 +58,7 @@ def runs_of(folder: Path) -> dict[str, Run]:
     }
 
 
-DRAWN = ("sound", "picture", "both", "agreed")
+DRAWN = ("sound", "picture", "agreed")
 """What the figure has."""
 METRICS = ("wer", "exact_match")
 LIKELY = 5
