@@ -39,7 +39,8 @@ DIGITS_AT_A_TIME: Mapping[SplitName, tuple[int, int]] = {"test": (3, 7), "valida
 """From, to. Single digits tell a model what each sounds like before it has learnt where to listen."""
 DIGITS = ("data.sources={sound: {kind: sound, rate: 8000, normalise: together}}", "model.ctc={weight: 0.8}", "search.ctc=0.8")
 KNOWN = (*DIGITS, "training.epochs=8")
-UNKNOWN = (*DIGITS, "training.epochs=6", "training.augment.speeds=[0.85, 1.0, 1.15]")
+SPEEDS = "[0.85, 1.0, 1.15]"
+UNKNOWN = (*DIGITS, "training.epochs=6", f"training.augment.speeds={SPEEDS}", f"search.speeds={SPEEDS}")
 """What is set otherwise for strings of digits. An epoch is longer than one of grid; other speeds sound like other people."""
 RATE = 8_000
 
