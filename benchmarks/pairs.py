@@ -206,6 +206,8 @@ def tanaka(source: int, *further: str) -> Task:
     return Task("translation", packed("tanaka_eng_jpn", "{}.tsv.gz", columns, *symbols, *SMALLER, *further), token_bleu)
 
 
+TOKENS = "data.vocabularies={source: {kind: symbols, size: 5000, minimum_count: 3}, shared: true}"
+"""Headlines come in tokens between spaces, such as 's and ####, which words would be cut into."""
 MONOTONIC = "model.bridge.attention={kind: local, centre: monotonic, window: 5}"
 REPLIES = measured_by("bleu", "distinct_1", "distinct_2")
 ALONE = "data.columns.preceding=[]"
@@ -226,7 +228,7 @@ TASKS: dict[str, Task] = {
     "aeslc": Task("summaries", aeslc, measured_by("rouge_1", "rouge_2", "rouge_l")),
     "gigaword": Task(
         "summaries",
-        packed("gigaword_sample", "{}.tsv.gz", validation="valid"),
+        packed("gigaword_sample", "{}.tsv.gz", TOKENS, validation="valid"),
         measured_by("rouge_1", "rouge_2", "rouge_l"),
     ),
     "compression": Task("compression", compression, tagged_measures),
