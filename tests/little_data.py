@@ -13,6 +13,22 @@ def write_lines(path: Path, lines: list[str]) -> None:
     path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
 
 
+def write_tones(folder: Path, rate: int) -> Path:
+    """Twelve recordings of low and high tones, a quarter of a second each, and the table that names them."""
+    import numpy as np
+    import soundfile
+
+    draw, lines = np.random.default_rng(1), []
+    for number in range(12):
+        words = draw.choice(["low", "high"], size=1 + number % 3)
+        hertz = np.repeat([300.0 if word == "low" else 900.0 for word in words], rate // 4)
+        samples = 0.3 * np.sin(2 * np.pi * np.cumsum(hertz) / rate) + draw.normal(scale=0.01, size=len(hertz))
+        soundfile.write(folder / f"{number}.wav", samples, rate)
+        lines.append(f"{number}.wav\t{' '.join(words)}")
+    write_lines(folder / "table.tsv", lines)
+    return folder / "table.tsv"
+
+
 def pronunciations(count: int, seed: int = 1) -> list[str]:
     """Words by a few of the rules of French, and their sounds."""
     draw = random.Random(seed)

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
+import little_data
 import numpy as np
 import pytest
-import soundfile
 
 from seqloom.errors import RecipeError, UsageError
 from seqloom.export.writing import export_run
@@ -21,17 +21,10 @@ SPEEDS = (0.8, 1.0, 1.25)
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A model with CTC that has heard a few tones, two steps long."""
     folder = tmp_path_factory.mktemp("speeds")
-    random, lines = np.random.default_rng(1), []
-    for number in range(12):
-        words = random.choice(["low", "high"], size=1 + number % 3)
-        hertz = np.repeat([300.0 if word == "low" else 900.0 for word in words], RATE // 4)
-        samples = 0.3 * np.sin(2 * np.pi * np.cumsum(hertz) / RATE) + random.normal(scale=0.01, size=len(hertz))
-        soundfile.write(folder / f"{number}.wav", samples, RATE)
-        lines.append(f"{number}.wav\t{' '.join(words)}\n")
-    (folder / "table.tsv").write_text("".join(lines))
+    table = little_data.write_tones(folder, RATE)
     recipe = {
         "data": {
-            "train": str(folder / "table.tsv"),
+            "train": str(table),
             "sources": {"sound": {"kind": "sound", "rate": RATE, "bands": 16}},
             "vocabularies": {"target": {"kind": "words"}},
             "split": {"validation": 0.2, "test": 0.0},

@@ -4,20 +4,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from transition_table import Table, quick, random_table, request_for, rescored, tables
+from transition_table import Table, every_search, quick, random_table, request_for, rescored, tables
 
-from seqloom.recipe.sections import Beam, Exhaustive, Greedy, Sample, Search
+from seqloom.recipe.sections import Beam, Greedy, Search
 from seqloom.search import Fused, FusedState, run
 from seqloom.search.bias import Biased, biased
-
-SEARCHES: dict[str, Search] = {
-    "greedy": Greedy(),
-    "beam": Beam(width=3),
-    "coverage": Beam(width=4, coverage=0.3, length_power=0.6),
-    "sample": Sample(count=3, seed=5, top_p=0.9),
-    "exhaustive": Exhaustive(count=4),
-}
-every_search = pytest.mark.parametrize("section", SEARCHES.values(), ids=SEARCHES.keys())
 
 
 def with_biases(table: Table, biases: dict[int, float]) -> Table:

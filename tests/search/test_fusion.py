@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from transition_table import (
     Table,
     assert_all_same,
+    every_search,
     lecture_chain,
     looked_up_weights,
     quick,
@@ -22,15 +23,6 @@ from seqloom.recipe.sections import Beam, Exhaustive, Greedy, Sample, Search
 from seqloom.search import Ensemble, EnsembleState, Fused, FusedState, Hypotheses, Request, run
 from seqloom.search.fusion import FusedStep
 from seqloom.symbols import END
-
-SEARCHES: dict[str, Search] = {
-    "greedy": Greedy(),
-    "beam": Beam(width=3),
-    "coverage": Beam(width=4, coverage=0.3, length_power=0.6),
-    "sample": Sample(count=3, seed=5, top_p=0.9),
-    "exhaustive": Exhaustive(count=4),
-}
-every_search = pytest.mark.parametrize("section", SEARCHES.values(), ids=SEARCHES.keys())
 
 
 def language_table(model: Table, seed: int = 77) -> Table:

@@ -5,15 +5,27 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 
+from seqloom.recipe.sections import Beam, Exhaustive, Greedy, Sample, Search
 from seqloom.search import Hypotheses, Hypothesis, Request, State
 from seqloom.search.contracts import FloatArray, IntArray, Step
 from seqloom.symbols import BEGIN, END
 
 quick = settings(max_examples=30, deadline=None)
 """For property tests: together a few seconds, and none fails because the machine is busy."""
+
+SEARCHES: dict[str, Search] = {
+    "greedy": Greedy(),
+    "beam": Beam(width=3),
+    "coverage": Beam(width=4, coverage=0.3, length_power=0.6),
+    "sample": Sample(count=3, seed=5, top_p=0.9),
+    "exhaustive": Exhaustive(count=4),
+}
+every_search = pytest.mark.parametrize("section", SEARCHES.values(), ids=SEARCHES.keys())
+"""For tests of what stands between a model and its search."""
 
 Probabilities = npt.NDArray[np.float64]
 

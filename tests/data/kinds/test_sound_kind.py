@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import little_data
 import numpy as np
 import pytest
 import soundfile
@@ -22,15 +23,7 @@ RATE = 8_000
 def table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Twelve recordings of high and low tones; each second has one."""
     monkeypatch.setenv("SEQLOOM_CACHE", str(tmp_path / "cache"))
-    random, lines = np.random.default_rng(1), []
-    for number in range(12):
-        words = random.choice(["low", "high"], size=1 + number % 3)
-        hertz = np.repeat([300.0 if word == "low" else 900.0 for word in words], RATE // 4)
-        samples = 0.3 * np.sin(2 * np.pi * np.cumsum(hertz) / RATE) + random.normal(scale=0.01, size=len(hertz))
-        soundfile.write(tmp_path / f"{number}.wav", samples, RATE)
-        lines.append(f"{number}.wav\t{' '.join(words)}\n")
-    (tmp_path / "table.tsv").write_text("".join(lines))
-    return tmp_path / "table.tsv"
+    return little_data.write_tones(tmp_path, RATE)
 
 
 def recipe(table: Path, **sound: object) -> dict[str, object]:
