@@ -30,6 +30,7 @@ from seqloom.data.examples import Example
 from seqloom.data.preparing.corpus import Corpus
 from seqloom.data.preparing.prepared import Prepared, prepare
 from seqloom.metrics import Item, evaluate
+from seqloom.models.dropout import set_dropout_share
 from seqloom.models.encoder_decoder import build_model
 from seqloom.models.prediction.stepper import TorchStepper
 from seqloom.prediction.backends import OpenedModel
@@ -38,7 +39,13 @@ from seqloom.recipe import read_recipe
 from seqloom.recipe.sections import Greedy, Recipe
 from seqloom.training.loop import update
 from seqloom.training.machine import choose_threads, computing
-from seqloom.training.optimisation import Average, build_optimiser, learning_rate_factor, set_learning_rate
+from seqloom.training.optimisation import (
+    Average,
+    build_optimiser,
+    dropout_share,
+    learning_rate_factor,
+    set_learning_rate,
+)
 from seqloom.training.plans import build_plans
 from seqloom.views.charts.plots import Panel, line_chart
 
@@ -104,6 +111,7 @@ def ours(recipe: Recipe, prepared: Prepared, examples: list[Example]) -> Side:
         model.train()
         for step in range(done, min(total, done + updates)):
             set_learning_rate(optimiser, training.learning_rate * learning_rate_factor(training.schedule, step, total, 0))
+            set_dropout_share(model, dropout_share(training.dropout_epochs, step / plans.steps_per_epoch))
             update(model, plans.batches(step), optimiser, recipe, step=step, precision="fp32")
             if average is not None:
                 average.update(step + 1)

@@ -17,6 +17,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import dropout
 
+from seqloom.models.dropout import Thinning
 from seqloom.models.initialisation import FORGET_BIAS, start_reading_embedding, start_recurrent
 from seqloom.models.memory import CellState
 from seqloom.models.mixed_precision import Linear, current_multiplier, linear
@@ -31,7 +32,7 @@ StateProducts = tuple[Callable[[Tensor], Tensor], ...]
 """What a step does with the state before: `W s + b` of each layer from state to gates."""
 
 
-class Cell(nn.Module, ABC):
+class Cell(Thinning, ABC):
     """One layer's step. part_sizes: widths of the input's parts.
 
     weight_dropout: the share of the matrices from state to gates that is left out in training.
@@ -90,12 +91,12 @@ class Cell(nn.Module, ABC):
 
     def drawn_products(self) -> StateProducts:
         """What all steps of one sequence use: in training with weights left out at random, and the others scaled up."""
-        if not self.training or not self.weight_dropout:
+        if not self.training or not self.share * self.weight_dropout:
             return self.products
         return tuple(partial(linear, matrix=self._drawn(layer), bias=layer.bias) for layer in self.from_state)
 
     def _drawn(self, layer: Linear) -> Tensor:
-        return dropout(layer.weight, self.weight_dropout, self.training)
+        return dropout(layer.weight, self.share * self.weight_dropout, self.training)
 
     @abstractmethod
     def step(self, projected: Tensor, state: CellState, products: StateProducts) -> CellState:

@@ -14,34 +14,47 @@ _LEVELS = 2**16
 """How finely a rate is told: a number of two bytes says whether something is left out."""
 
 
-class SequenceDropout(nn.Module):
+class Thinning(nn.Module):
+    """A part that leaves something out in training. share: how much of its rates it applies now."""
+
+    share: float = 1.0
+
+
+def set_dropout_share(model: nn.Module, share: float) -> None:
+    """Let all parts of a model apply that much of their rates."""
+    for part in model.modules():
+        if isinstance(part, Thinning):
+            part.share = share
+
+
+class SequenceDropout(Thinning):
     """Dropout on the vectors of a sequence. locked: one mask for all steps of a sequence, else a fresh one at every step."""
 
     def __init__(self, rate: float, *, locked: bool) -> None:
         super().__init__()
-        self.rate, self.locked = rate, locked
+        self.full_rate, self.locked = rate, locked
 
     @property
-    def acts(self) -> bool:
-        """Whether anything is left out now."""
-        return self.training and self.rate > 0.0
+    def rate(self) -> float:
+        """How much is left out now."""
+        return self.share * self.full_rate if self.training else 0.0
 
     def forward(self, values: Tensor) -> Tensor:
         """Vectors [B, T, D], thinned and scaled up so that their mean stays."""
-        if not self.acts:
+        if not self.rate:
             return values
         batch, steps, width = values.shape
         return values * _mask((batch, 1 if self.locked else steps, width), self.rate, values)
 
     def masks(self, steps: int, like: Tensor) -> Tensor | None:
         """What the vectors of all steps are multiplied with, [T, B, D], for vectors `like` [B, D]; None for nothing at all."""
-        if not self.acts:
+        if not self.rate:
             return None
         drawn = _mask((1 if self.locked else steps, *like.shape), self.rate, like)
         return drawn.expand(steps, -1, -1)
 
 
-class InputDropout(nn.Module):
+class InputDropout(Thinning):
     """Looks symbols up in an embedding that lacks whole rows in training, then leaves out parts of what is found.
 
     A symbol that lacks its row lacks it wherever it stands in a batch, but only here: an output layer that is tied to the
@@ -50,13 +63,18 @@ class InputDropout(nn.Module):
 
     def __init__(self, section: sections.Recurrence) -> None:
         super().__init__()
-        self.symbol_rate = section.embedding_dropout
+        self.full_symbol_rate = section.embedding_dropout
         self.vectors = SequenceDropout(section.input_rate, locked=section.locked)
+
+    @property
+    def symbol_rate(self) -> float:
+        """Which share of all rows is lacking now."""
+        return self.share * self.full_symbol_rate if self.training else 0.0
 
     def forward(self, embedding: nn.Embedding, symbols: Tensor) -> Tensor:
         """Symbols [B, T] -> vectors [B, T, D]."""
         vectors: Tensor = embedding(symbols)
-        if self.training and self.symbol_rate > 0.0:
+        if self.symbol_rate:
             vectors = vectors * _mask((embedding.num_embeddings, 1), self.symbol_rate, vectors)[symbols]
         thinned: Tensor = self.vectors(vectors)
         return thinned
@@ -64,7 +82,7 @@ class InputDropout(nn.Module):
     def rows(self, embedding: nn.Embedding) -> Tensor:
         """All vectors of an embedding [V, D], without those that are left out as a whole."""
         weight: Tensor = embedding.weight
-        if self.training and self.symbol_rate > 0.0:
+        if self.symbol_rate:
             weight = weight * _mask((embedding.num_embeddings, 1), self.symbol_rate, weight)
         return weight
 

@@ -128,6 +128,7 @@ def _algorithm(recipe: Recipe) -> str:
     training = recipe.training
     clip = f"gradients clipped at {training.clip:g}" if training.clip is not None else ""
     ema = "" if training.ema is None else f"weights averaged with a decay of {training.ema.decay:g}"
+    growth = "" if training.dropout_epochs is None else f"dropout that rises for {training.dropout_epochs:g} epochs"
     rates = ", ".join(f"{part} {f'at {rate:g} times that' if rate else 'as it is'}" for part, rate in training.rates.items())
     steps = f", at most {training.steps} steps" if training.steps is not None else ""
     return _joined(
@@ -136,6 +137,7 @@ def _algorithm(recipe: Recipe) -> str:
         clip,
         _batches(recipe),
         ema,
+        growth,
         _counted(training.epochs, "epoch") + steps,
     )
 

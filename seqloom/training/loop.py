@@ -18,6 +18,7 @@ from seqloom.data.preparing.splits import PreparedSplit
 from seqloom.errors import SeqloomError
 from seqloom.metrics import better, cannot_improve
 from seqloom.models.decoders import DecoderState
+from seqloom.models.dropout import set_dropout_share
 from seqloom.models.encoder_decoder import EncoderDecoder
 from seqloom.models.mixed_precision import multiplying
 from seqloom.models.weights import load_weight_arrays, restored_state, state_arrays, weight_arrays
@@ -27,6 +28,7 @@ from seqloom.training.machine import Precision
 from seqloom.training.optimisation import (
     Average,
     build_optimiser,
+    dropout_share,
     learning_rate_factor,
     optimiser_arrays,
     restore_optimiser,
@@ -98,6 +100,7 @@ def fit(
     while not state.finished:
         factor = learning_rate_factor(training.schedule, state.step, total, state.reductions)
         set_learning_rate(optimiser, training.learning_rate * factor)
+        set_dropout_share(model, dropout_share(training.dropout_epochs, state.step / plans.steps_per_epoch))
         batches = prefetcher.batches(state.step)
         nll, carried = update(model, batches, optimiser, recipe, step=state.step, precision=precision, carried=carried)
         state.step += 1

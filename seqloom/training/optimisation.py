@@ -107,6 +107,11 @@ def learning_rate_factor(section: sections.Schedule, step: int, total: int, redu
             assert_never(section)
 
 
+def dropout_share(epochs: float | None, epoch: float) -> float:
+    """How much of the model's dropout applies after so many epochs (0 is the start), if it rises over `epochs`."""
+    return 1.0 if epochs is None else min(1.0, epoch / epochs)
+
+
 def set_learning_rate(optimiser: torch.optim.Optimizer, value: float) -> None:
     """Use a learning rate from now on, in each part of the model times its factor."""
     for group in optimiser.param_groups:

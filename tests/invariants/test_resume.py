@@ -38,7 +38,7 @@ def pairs(folder: Path, words: list[str]) -> dict[str, Any]:
             "decoder": {"size": 16, "embedding": 8, "dropout": 0.2, "cell": "lstm", "inputs": {"kind": "mixed", "rise": 50}},
             "bridge": {"kind": "attention", "attention": {"kind": "hard"}},
         },
-        "training": {"batch_tokens": 40, "label_smoothing": 0.1, "precision": "fp32"},
+        "training": {"batch_tokens": 40, "label_smoothing": 0.1, "dropout_epochs": 2, "precision": "fp32"},
     }
 
 

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from seqloom.models.cells import Cell, LstmCell, build_cell, unroll
 from seqloom.models.decoders import RecurrentDecoder
-from seqloom.models.dropout import InputDropout, SequenceDropout
+from seqloom.models.dropout import InputDropout, SequenceDropout, set_dropout_share
 from seqloom.models.encoder_decoder import EncoderDecoder
 from seqloom.recipe import sections
 
@@ -75,6 +75,26 @@ def test_evaluation_leaves_nothing_out(cell: str) -> None:
     assert_same(
         whole(build_random(dropped), batch_for(plain)).log_probs, whole(build_random(plain), batch_for(plain)).log_probs
     )
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_share_of_dropout_leaves_out_as_much_as_lower_rates(kind: str) -> None:
+    full = dropping(architecture_of("lstm", "bahdanau"), KINDS[kind])
+    half = dropping(full, {name: value if value is True else value / 2 for name, value in KINDS[kind].items()})
+    model = build_random(full)
+    set_dropout_share(model, 0.5)
+    actual, expected = gradients_of(model, full, seed=5), gradients_of(build_random(half), half, seed=5)
+    assert all(torch.equal(actual[name], gradient) for name, gradient in expected.items())
+
+
+def test_no_share_of_dropout_leaves_nothing_out() -> None:
+    plain = architecture_of("gru", "bahdanau")
+    dropped = dropping(plain, KINDS["all"])
+    model = build_random(dropped)
+    set_dropout_share(model, 0.0)
+    actual, expected = gradients_of(model, dropped, seed=5), gradients_of(build_random(plain), plain, seed=5)
+    for name, gradient in expected.items():
+        assert_same(actual[name], gradient)
 
 
 # --- each kind ------------------------------------------------------------------------------------------------------
@@ -153,6 +173,6 @@ def test_each_place_has_its_own_rate() -> None:
     decoder = build_random(architecture).decoder
     assert isinstance(decoder, RecurrentDecoder)
     found = decoder.input_dropout.vectors, decoder.dropout, decoder.output_dropout
-    assert [(one.rate, one.locked) for one in found] == [(0.2, True), (0.1, True), (0.3, True)]
+    assert [(one.full_rate, one.locked) for one in found] == [(0.2, True), (0.1, True), (0.3, True)]
     assert sections.RecurrentDecoder(dropout=0.1).output_rate == sections.RecurrentDecoder(dropout=0.1).input_rate == 0.1
     assert sections.RecurrentDecoder(dropout=0.1, output_dropout=0.0).output_rate == 0.0

@@ -226,6 +226,20 @@ def test_a_plateau_lowers_the_learning_rate(
     assert [report.learning_rate for report in watcher.reports] == pytest.approx([1.0, 1.0, 1.0, 0.1, 0.1, 0.1])
 
 
+def test_dropout_that_rises_begins_with_none_of_it(tiny_recipe: Recipe, tmp_path: Path) -> None:
+    def first_losses(name: str, dropout: float, **training: Any) -> list[float]:
+        body = changed(copy.deepcopy(tiny_recipe), steps=2, **training)
+        for side in ("encoder", "decoder"):
+            body["model"].setdefault(side, {})["dropout"] = dropout
+        watcher = Watcher()
+        train(body, tmp_path / name, display=watcher)
+        return [report.loss for report in watcher.reports]
+
+    without, risen = first_losses("without", 0.0), first_losses("risen", 0.5, dropout_epochs=0.1)
+    assert risen[0] == without[0]
+    assert risen[1] != without[1]
+
+
 def test_the_last_step_is_always_validated(tiny_recipe: Recipe, tmp_path: Path) -> None:
     outcome = train(changed(tiny_recipe, steps=5, validation={"every_steps": 3}), tmp_path / "run")
     records = [record for record in RunFolder.open(tmp_path / "run").metrics() if record["kind"] == "validation"]

@@ -13,6 +13,7 @@ from seqloom.runs import Checkpoint, RunFolder
 from seqloom.training.loop import TrainingState
 from seqloom.training.optimisation import (
     build_optimiser,
+    dropout_share,
     learning_rate_factor,
     optimiser_arrays,
     restore_optimiser,
@@ -87,6 +88,11 @@ def test_plateau_multiplies_with_every_reduction() -> None:
 
 def test_a_warmup_longer_than_training_is_no_problem() -> None:
     assert factors(sections.Linear(warmup=1000), total=5) == pytest.approx([0.001, 0.002, 0.003, 0.004, 0.005, 0.006])
+
+
+def test_dropout_rises_evenly_within_its_epochs() -> None:
+    assert [dropout_share(4.0, epoch) for epoch in (0.0, 1.0, 3.0, 4.0, 9.0)] == [0.0, 0.25, 0.75, 1.0, 1.0]
+    assert dropout_share(None, 0.0) == 1.0
 
 
 # --- optimisers -----------------------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ from typing import assert_never
 import torch
 from torch import Tensor, nn
 
+from seqloom.models.dropout import SequenceDropout
 from seqloom.models.embeddings import sinusoids
 from seqloom.models.encoders.contract import Encoder
 from seqloom.models.encoders.directions import real_positions
@@ -120,13 +121,14 @@ class PooledFrames(nn.Module):
     def __init__(self, section: sections.ImageEncoder) -> None:
         super().__init__()
         channels = outline_of(section).channels
-        self.dropout = nn.Dropout(section.dropout)
+        self.dropout = SequenceDropout(section.dropout, locked=False)
         self.project = Linear(channels, section.memory_size) if section.size is not None else nn.Identity()
 
     def forward(self, features: Tensor, lengths: Tensor) -> Memory:
         """Features [N, F] -> one position each."""
-        seen: Tensor = self.project(self.dropout(features))
-        return Memory(seen[:, None], lengths[:, None] > 0, seen, ((seen,),))
+        seen: Tensor = self.project(self.dropout(features[:, None]))
+        summary = seen[:, 0]
+        return Memory(seen, lengths[:, None] > 0, summary, ((summary,),))
 
     @property
     def multiplications(self) -> Multiplications:

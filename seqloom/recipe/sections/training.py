@@ -195,6 +195,9 @@ class Training(Section):
     schedule: Schedule = Field(default_factory=Constant)
     clip: Annotated[float, Field(gt=0)] | None = 1.0
     label_smoothing: Fraction = 0.0
+    dropout_epochs: Annotated[float, Field(gt=0)] | None = None
+    """Dropout rises from nothing to what the parts of the model say within so many epochs: what was seen once or twice cannot
+    be known by heart yet (curriculum dropout, Morerio et al. 2017). Nothing: all of it from the first update on."""
     sampled_softmax: Positive | None = None
     """Tell each label from the other labels of its batch and so many symbols that are drawn, not from the whole vocabulary."""
     loss_per: Literal["tokens", "sequences"] = "tokens"
