@@ -162,24 +162,11 @@ def g2p(language: str) -> Task:
     return Task("pronunciation", packed("sigmorphon2020_g2p", f"{language}_{{}}.tsv.gz"), pronunciation_measures)
 
 
-NARROWER = (
-    "model.encoder={kind: text, cell: lstm, size: 192, embedding: 128, bidirectional: true, dropout: 0.3}",
-    "model.decoder={kind: recurrent, cell: lstm, size: 320, embedding: 128, dropout: 0.3}",
-    "model.bridge={kind: attention, query: current, into: [combined], feed: true, attention: {kind: bilinear}}",
-    "training.epochs=14",
-    "training.batch_tokens=1200",
-    "training.learning_rate=1.5e-3",
-    "training.ema={decay: 0.995}",
-    "training.validation={metric: exact_match, patience: 6, every_steps: 400, examples: 1500}",
-)
-"""For 44,000 pairs: the bridge that serves pronunciations, and a model half as large, so that it trains in half the time."""
-
-
 def dakshina(language: str, bridge: str | None = None) -> Task:
     """Latin letters into native script. The third column says how many people wrote it so."""
     columns = "data.columns={source: 2, target: 1, weight: 3}"
     other = [] if bridge is None else [f"model.bridge={{kind: {bridge}}}"]
-    files = packed("dakshina", f"{language}.{{}}.tsv.gz", columns, *NARROWER, *other)
+    files = packed("dakshina", f"{language}.{{}}.tsv.gz", columns, *other)
     return Task("transliteration", files, transliteration_measures)
 
 
