@@ -53,7 +53,7 @@ from seqloom.data.preparing.corpus import Corpus
 from seqloom.data.preparing.splitting import SplitName
 from seqloom.prediction.predictor import Predictor
 from seqloom.recipe import read_recipe
-from seqloom.recipe.sections import Recipe, Search
+from seqloom.recipe.sections import TARGET, Recipe, Search
 from seqloom.runs import RunFolder
 
 LANGUAGES = ("ady", "arm", "bul", "dut", "fre", "geo", "gre", "hin", "ice", "jpn", "kor", "lit")
@@ -277,9 +277,10 @@ def measured(name: str, runs: Sequence[Path], split: SplitName, search: Search) 
     predictor = Predictor.load(*runs)
     # Tags that training never had count as absent, as they do in `seqloom evaluate`.
     examples = predictor.tolerant(Corpus(opened.recipe.data, opened.recipe.seed).examples(split))
-    outputs = [prediction.text for prediction in predictor.predict(examples, search=search)]
+    spelling = predictor.vocabularies[TARGET].normalised  # as in `seqloom evaluate`, too: no capitals where none are written
+    outputs = [spelling(prediction.text) for prediction in predictor.predict(examples, search=search)]
     # All sources: equal questions about different texts are different items.
-    sources, targets = ["\t".join(one.sources.values()) for one in examples], [one.target or "" for one in examples]
+    sources, targets = ["\t".join(one.sources.values()) for one in examples], [spelling(one.target or "") for one in examples]
     items = Items(sources, targets, outputs)
     task = TASKS[name]
     surprise = {"perplexity": perplexity(predictor, examples)} if task.perplexity else {}

@@ -8,7 +8,7 @@ share of words that are right (greedy), in percent. Ours is the recipe as packag
 torch's own modules as they come: BiLSTM 2 x 256, LSTM 512, additive attention of 512, dropout 0.2, words that occur twice,
 batches of 64 sentences of similar length, Adam at 1e-3, clipped at 1 (for pronunciation the sizes of `bench train --workload
 characters`). Both read the same files in one process; after every --slice updates the other one has its turn. What counts is
-a side's own time in updates; validations are not counted for either.
+a side's own time in updates; validations are not counted for either. Ctrl-C ends it with what there is.
 """
 
 import argparse
@@ -16,7 +16,7 @@ import json
 import math
 import time
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -210,7 +210,8 @@ def main() -> None:
             ours(packaged, prepare(Corpus(packaged.data, packaged.seed)), examples),
             textbook(plain, prepare(Corpus(plain.data, plain.seed)), examples),
         ]
-        take_turns(sides, judge, wanted, task)
+        with suppress(KeyboardInterrupt):
+            take_turns(sides, judge, wanted, task)
     found = {side.name: {"minutes": side.reached, "updates": side.updates, "curve": side.curve} for side in sides}
     print(json.dumps({"task": wanted.task, "reach": wanted.reach, "threads": wanted.threads, **found}))
     if wanted.out is not None:

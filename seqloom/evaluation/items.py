@@ -8,6 +8,7 @@ from seqloom.metrics import PAIRS, Item, Name, usual
 from seqloom.metrics.names import FAMILIES, REPLIES
 from seqloom.prediction.predictor import Predictor
 from seqloom.recipe import Recipe
+from seqloom.recipe.sections import TARGET
 from seqloom.results.predictions import Prediction
 from seqloom.symbols import UNKNOWN
 
@@ -27,12 +28,12 @@ def usual_metrics(recipe: Recipe, items: Sequence[Item]) -> tuple[Name, ...]:
 
 
 def items_of(predictor: Predictor, examples: Sequence[Example], predictions: Sequence[Prediction]) -> list[Item]:
-    """What metrics need of each prediction. References are the texts as given, not as the vocabulary would spell them.
+    """What metrics need of each prediction, in the case and the form in which models write: they know no others.
 
     A reference symbol outside the vocabulary can never be matched: two unknowns need not be the same. Those that a model can
     copy are known from the source.
     """
-    reader = predictor.reader
+    reader, spelling = predictor.reader, predictor.vocabularies[TARGET].normalised
     sources = [reader.read(example) for example in examples]
     references = [reader.targets(example) for example in examples]
     owners = [source for source, several in zip(sources, references, strict=True) for _ in several]
@@ -40,8 +41,8 @@ def items_of(predictor: Predictor, examples: Sequence[Example], predictions: Seq
     written = reader.encode_targets([prediction.text for prediction in predictions], sources)
     return [
         Item(
-            hypothesis=prediction.text,
-            references=several,
+            hypothesis=spelling(prediction.text),
+            references=tuple(map(spelling, several)),
             hypothesis_symbols=tuple(symbols.tolist()),
             references_symbols=tuple(
                 tuple(-1 if symbol == UNKNOWN else symbol for symbol in next(targets).tolist()) for _ in several

@@ -228,6 +228,16 @@ def test_a_reference_symbol_outside_the_vocabulary_never_matches(predictor: Pred
     assert item.source_length == 3
 
 
+def test_a_model_that_writes_no_capitals_is_not_judged_by_them(tiny_recipe: dict[str, Any], tmp_path: Path) -> None:
+    lower = {side: {"kind": "characters", "lowercase": True} for side in ("source", "target")}
+    data, training = tiny_recipe["data"] | {"vocabularies": lower}, tiny_recipe["training"] | {"steps": 1}
+    train(tiny_recipe | {"data": data, "training": training}, tmp_path / "run")
+    predictor = Predictor.load(tmp_path / "run")
+    example = Example({"source": "abc"}, "ABC", Origin("x", 1))
+    [item] = items_of(predictor, [example], predictor.predict([example]))
+    assert item.references == ("abc",)
+
+
 # --- ensembles ------------------------------------------------------------------------------------------------------
 
 

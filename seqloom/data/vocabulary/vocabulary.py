@@ -156,18 +156,21 @@ class Vocabulary:
         spaced = start == 0 or text[start - 1].isspace()
         return f"{self.kind.before_unknown if spaced else ''}{text[start:end]}"
 
+    def normalised(self, text: str) -> str:
+        """A text in the form, the case and the white space in which it is read, and could be written."""
+        normaliser = self._tokenizer.normalizer
+        return str(normaliser.normalize_str(text)) if normaliser is not None else text
+
     def pieces(self, text: str, *, as_read: bool) -> list[str]:
         """What a text is cut into: characters, symbols between spaces, words and punctuation marks, or the text itself.
 
         Of subwords it is the words that they are parts of. as_read: normalised and lower-cased as a model reads it, else as it
         stands.
         """
-        normaliser, splitter = self._tokenizer.normalizer, self._tokenizer.pre_tokenizer
+        splitter = self._tokenizer.pre_tokenizer
         if splitter is None:
             return [text]
-        found = [
-            piece for piece, _ in splitter.pre_tokenize_str(normaliser.normalize_str(text) if normaliser and as_read else text)
-        ]
+        found = [piece for piece, _ in splitter.pre_tokenize_str(self.normalised(text) if as_read else text)]
         return self.kind.readable(found)
 
     def decode(self, ids: Iterable[int], copies: Mapping[int, str] | None = None) -> str:
