@@ -15,7 +15,7 @@ import argparse
 import json
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -47,7 +47,8 @@ from seqloom.training.optimisation import (
     set_learning_rate,
 )
 from seqloom.training.plans import build_plans
-from seqloom.views.charts.plots import Panel, line_chart
+from seqloom.views.charts.figures import Curve, Point, line_figure
+from seqloom.views.charts.plots import nice_ticks
 
 LIMIT_FACTOR, LIMIT_EXTRA = 2, 10
 """The textbook may write twice as many symbols as it reads, and some more."""
@@ -176,6 +177,14 @@ def take_turns(sides: Sequence[Side], judge: Callable[[list[str]], float], wante
             )
 
 
+def drawn(curves: Mapping[str, Sequence[Point]], wanted: argparse.Namespace, task: Task) -> str:
+    """Quality against minutes, as an SVG file."""
+    longest = max(minutes for curve in curves.values() for minutes, _ in curve)
+    marks = [(minutes, f"{minutes:g}") for minutes in nice_ticks(0.0, longest) if minutes <= longest]
+    title = f"{wanted.task}: {task.metric} on validation, {wanted.threads} {'core' if wanted.threads == 1 else 'cores'}"
+    return line_figure(title, [Curve(*one) for one in curves.items()], x_label="minutes", marks=marks, floor=0.0)
+
+
 def _item(output: str, target: str) -> Item:
     return Item(output, (target,), tuple(output.split()), (tuple(target.split()),), source_length=1)
 
@@ -217,8 +226,7 @@ def main() -> None:
     if wanted.out is not None:
         wanted.out.write_text(json.dumps(found) + "\n", encoding="utf-8")
     if wanted.figure is not None:
-        panel = Panel(task.metric, {side.name: side.curve for side in sides}, x_label="minutes")
-        wanted.figure.write_text(line_chart(panel), encoding="utf-8")
+        wanted.figure.write_text(drawn({side.name: side.curve for side in sides}, wanted, task), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -30,11 +30,11 @@ from common import (
     options,
     outputs,
     results,
+    save_figure,
     table,
     trained,
     write_page,
 )
-from figures import Curve, line_figure, save_figure
 from meanings import DEEDS, GIFTS, Sentence, drawn_meanings, english, write_task
 
 from seqloom.metrics import evaluate
@@ -43,6 +43,7 @@ from seqloom.recipe.sections import SOURCE
 from seqloom.results.plane import Doubles
 from seqloom.results.predictions import Alignment, Candidate
 from seqloom.views import to_svg
+from seqloom.views.charts.figures import Curve, line_figure
 from seqloom.views.text.labels import END_SIGN
 from seqloom.views.text.segments import output_spans
 

@@ -270,3 +270,10 @@ def made(name: str, found: Mapping[str, Any]) -> str:
         f"`python studies/{name}.py --data DATA --runs RUNS --threads {how['threads']}`, {how['date']}: {how['processor']}, "
         f"threads: {how['threads']}, torch {how['torch']}. Minutes are the processor's, validations included."
     )
+
+
+def save_figure(name: str, svg: str, description: str) -> str:
+    """Write a figure beside the pages; returns the Markdown that shows it."""
+    IMAGES.mkdir(parents=True, exist_ok=True)
+    (IMAGES / f"{name}.svg").write_text(svg, encoding="utf-8")
+    return f"![{description}](images/{name}.svg)"

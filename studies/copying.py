@@ -12,8 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from common import Options, Run, cost, cost_table, examples_of, made, options, results, table, trained, write_page
-from figures import save_figure
+from common import Options, Run, cost, cost_table, examples_of, made, options, results, save_figure, table, trained, write_page
 
 from seqloom.evaluation.items import items_of
 from seqloom.metrics import Item, evaluate

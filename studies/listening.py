@@ -15,8 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from common import Options, Run, cost, cost_table, made, options, results, table, trained, write_page
-from figures import Curve, line_figure, save_figure
+from common import Options, Run, cost, cost_table, made, options, results, save_figure, table, trained, write_page
 from rapidfuzz.distance import Levenshtein
 
 from seqloom.data.builtin.scenes import Pointing
@@ -24,6 +23,7 @@ from seqloom.data.builtin.tones import listening_of, melody_of
 from seqloom.prediction.predictor import Predictor
 from seqloom.recipe.sections import Greedy
 from seqloom.results.predictions import Prediction
+from seqloom.views.charts.figures import Curve, line_figure
 from seqloom.views.maps.listening import listening_sketch
 
 LOOKS = {

@@ -13,8 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from common import Options, Run, cost, cost_table, made, options, outputs, results, table, trained, write_page
-from figures import save_figure
+from common import Options, Run, cost, cost_table, made, options, outputs, results, save_figure, table, trained, write_page
 
 from seqloom.prediction.predictor import Predictor
 from seqloom.results.predictions import Candidate, Prediction

@@ -14,8 +14,21 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from common import Options, Run, cost, cost_table, examples_of, is_finished, made, options, results, table, trained, write_page
-from figures import save_figure
+from common import (
+    Options,
+    Run,
+    cost,
+    cost_table,
+    examples_of,
+    is_finished,
+    made,
+    options,
+    results,
+    save_figure,
+    table,
+    trained,
+    write_page,
+)
 
 from seqloom.prediction.predictor import Predictor
 from seqloom.results.predictions import Prediction

@@ -29,11 +29,11 @@ from common import (
     options,
     outputs,
     results,
+    save_figure,
     table,
     trained,
     write_page,
 )
-from figures import save_figure
 from meanings import Meaning, Sentence, drawn_meanings, english, german, german_meanings, write_task
 
 from seqloom.metrics import evaluate

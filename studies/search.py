@@ -20,6 +20,7 @@ from common import (
     made,
     options,
     results,
+    save_figure,
     scores,
     table,
     trained,
@@ -27,7 +28,6 @@ from common import (
     write_page,
 )
 from exact import NOTICED, exact_study
-from figures import Curve, line_figure, save_figure
 from switchboard import PLAIN, runs_of
 
 from seqloom.data.examples import Example
@@ -38,6 +38,7 @@ from seqloom.prediction.predictor import Predictor
 from seqloom.recipe.sections import Beam, Greedy, Search
 from seqloom.results.predictions import Prediction
 from seqloom.results.search_tree import SearchTree
+from seqloom.views.charts.figures import Curve, line_figure
 from seqloom.views.charts.tree import tree_sketch
 
 WIDTHS = range(1, 11)

@@ -15,8 +15,21 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from common import Options, Run, cost, cost_table, made, options, results, scores, table, trained, with_interval, write_page
-from figures import Curve, line_figure, save_figure
+from common import (
+    Options,
+    Run,
+    cost,
+    cost_table,
+    made,
+    options,
+    results,
+    save_figure,
+    scores,
+    table,
+    trained,
+    with_interval,
+    write_page,
+)
 from lips import HEIGHT, LOOKS, WIDTH, Film, components_of, corners_of, face_of
 from noise import Samples, in_noise, mean_spectrum, noise_of, within_bounds
 
@@ -28,6 +41,7 @@ from seqloom.data.preparing.corpus import Corpus
 from seqloom.evaluation.items import items_of
 from seqloom.metrics import Item
 from seqloom.prediction.predictor import Predictor
+from seqloom.views.charts.figures import Curve, line_figure
 
 NAME = "seeing-and-hearing"
 LEVELS: Mapping[str, float | None] = {"-5": -5.0, "0": 0.0, "5": 5.0, "10": 10.0, "clean": None}

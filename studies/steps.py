@@ -5,8 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from common import table
-from figures import save_figure
+from common import save_figure, table
 
 from seqloom.evaluation.tracing import walk_through
 from seqloom.prediction.predictor import Predictor

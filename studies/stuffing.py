@@ -19,15 +19,16 @@ from common import (
     options,
     outputs,
     results,
+    save_figure,
     scores,
     table,
     trained,
     with_interval,
     write_page,
 )
-from figures import Curve, line_figure, save_figure
 
 from seqloom.metrics import Item, evaluate
+from seqloom.views.charts.figures import Curve, line_figure
 
 RUNS = {
     "attention": MULTI30K_ATTENTION,

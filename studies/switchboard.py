@@ -21,13 +21,15 @@ from common import (
     options,
     outputs,
     results,
+    save_figure,
     scores,
     table,
     trained,
     with_interval,
     write_page,
 )
-from figures import Dot, dots_figure, save_figure
+
+from seqloom.views.charts.figures import Dot, dots_figure
 
 TASKS = {"dates": "Dates", "dutch": "Dutch words to phones"}
 METRICS = {"exact_match": "exact match", "symbol_error_rate": "error rate (symbols)"}

@@ -1,10 +1,8 @@
-"""Figures of the studies as SVG files in the colours of seqloom's views: for white pages, dark ones, and paper."""
+"""Charts as SVG files of their own, in the colours of all views: for white pages, dark ones, and paper."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
-
-from common import IMAGES
 
 from seqloom.views.charts.plots import nice_ticks, spoken
 from seqloom.views.drawing.theme import drawing_style
@@ -51,13 +49,6 @@ class Scale:
         """The place of a value."""
         low, high = self.ticks[0], self.ticks[-1]
         return self.start + (value - low) / (high - low) * (self.end - self.start)
-
-
-def save_figure(name: str, svg: str, description: str) -> str:
-    """Write a figure beside the pages; returns the Markdown that shows it."""
-    IMAGES.mkdir(parents=True, exist_ok=True)
-    (IMAGES / f"{name}.svg").write_text(svg, encoding="utf-8")
-    return f"![{description}](images/{name}.svg)"
 
 
 def line_figure(
