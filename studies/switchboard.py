@@ -29,7 +29,7 @@ from common import (
     write_page,
 )
 
-from seqloom.views.charts.figures import Dot, dots_figure
+from seqloom.views.charts.figures import Estimate, dots_figure
 
 TASKS = {"dates": "Dates", "dutch": "Dutch words to phones"}
 METRICS = {"exact_match": "exact match", "symbol_error_rate": "error rate (symbols)"}
@@ -129,7 +129,7 @@ def _section(task: str, title: str, designs: Mapping[str, Any]) -> str:
 
 
 def _figure(name: str, title: str, rows: Mapping[str, Any]) -> str:
-    dots = [Dot(label, run["exact_match"]["score"], run["exact_match"]["interval"]) for label, run in rows.items()]
+    dots = [Estimate(label, run["exact_match"]["score"], run["exact_match"]["interval"]) for label, run in rows.items()]
     svg = dots_figure(title, dots, x_label="exact matches on test, %, with 95 % intervals")
     return save_figure(f"switchboard-{name}", svg, f"{title}, exact matches on test")
 

@@ -24,7 +24,7 @@ class Curve:
 
 
 @dataclass(frozen=True)
-class Dot:
+class Estimate:
     """A value in a row of its own, with its interval."""
 
     label: str
@@ -82,7 +82,7 @@ def line_figure(
     return document(width, height, body, description=title)
 
 
-def dots_figure(title: str, dots: Sequence[Dot], *, x_label: str, label_width: float = 190, width: float = 560) -> str:
+def dots_figure(title: str, dots: Sequence[Estimate], *, x_label: str, label_width: float = 190, width: float = 560) -> str:
     """One row for each value, on a shared axis, with intervals."""
     row, top = 21.0, 44.0
     height = top + row * len(dots) + 48
