@@ -4,9 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from cli.conftest import QUICK, Seqloom, words
+from cli.conftest import QUICK, Seqloom
 from seqloom.cli.choosing import Asked, choose_recipe
 from seqloom.installation import activation, install_command
+from seqloom.recipe.shipped import shipped_recipe
 
 LONG = "this sentence was pasted from a letter " * 20
 
@@ -199,9 +200,9 @@ def test_a_packaged_recipe_takes_pairs(seqloom: Seqloom, tiny_pairs: Path, here:
     assert chosen.data.train == str(tiny_pairs)
     assert (chosen.data.validation, chosen.data.test) == (None, None)
     assert chosen.data.split.validation == chosen.data.split.test == 0.1
-    assert chosen.model.decoder.size == 512
+    assert chosen.model == shipped_recipe("transliteration").model
     assert chosen.training.epochs == 2
-    settings = ["--columns", "source=1,target=2,features=3", *QUICK, *words({"model.bridge.attention.size": 8})]
+    settings = ["--columns", "source=1,target=2,features=3", *QUICK]
     assert seqloom("train", "transliteration", "--pairs", tiny_pairs, *settings, "--out", "run").code == 0
     assert seqloom("train", "transliteration", "--pairs", tiny_pairs, *settings, "--out", "run").code == 0
 
