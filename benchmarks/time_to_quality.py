@@ -104,7 +104,7 @@ def ours(recipe: Recipe, prepared: Prepared, examples: list[Example]) -> Side:
     optimiser = build_optimiser(training.optimiser, model, training.learning_rate)
     average = Average(model, training.ema.decay) if training.ema is not None else None
     plans = build_plans(prepared.splits["train"], recipe)
-    total = min(training.steps or 10**12, training.epochs * plans.steps_per_epoch)
+    total = plans.total_steps
     done = 0
 
     def learn(updates: int) -> None:

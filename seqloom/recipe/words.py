@@ -130,6 +130,7 @@ def _algorithm(recipe: Recipe) -> str:
     ema = "" if training.ema is None else f"weights averaged with a decay of {training.ema.decay:g}"
     growth = "" if training.dropout_epochs is None else f"dropout that rises for {training.dropout_epochs:g} epochs"
     rates = ", ".join(f"{part} {f'at {rate:g} times that' if rate else 'as it is'}" for part, rate in training.rates.items())
+    shortest = f" of at least {training.shortest_epoch} steps" if training.shortest_epoch is not None else ""
     steps = f", at most {training.steps} steps" if training.steps is not None else ""
     return _joined(
         f"{training.optimiser.kind} at a learning rate of {training.learning_rate:g} ({training.schedule.kind})",
@@ -138,7 +139,7 @@ def _algorithm(recipe: Recipe) -> str:
         _batches(recipe),
         ema,
         growth,
-        _counted(training.epochs, "epoch") + steps,
+        _counted(training.epochs, "epoch") + shortest + steps,
     )
 
 

@@ -168,7 +168,7 @@ def _training(base: Recipe, table: Recognised, length: float, narrowed: str | No
     body = base.training.model_dump()
     symbols = table.count * length
     budget = int(min(base.training.batch_tokens, max(100, symbols / UPDATES_PER_EPOCH)))
-    updates = max(1, round(symbols / budget))
+    updates = max(base.training.shortest_epoch or 1, round(symbols / budget))
     wanted = min(_UPDATES[1], max(_NARROW_UPDATES if narrowed else _UPDATES[0], base.training.epochs * updates))
     epochs = max(3, min(_MOST_EPOCHS, round(wanted / updates)))
     body |= {"epochs": epochs, "batch_tokens": budget}

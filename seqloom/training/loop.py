@@ -85,7 +85,7 @@ def fit(
     """Train from the run's latest checkpoint, or from the start, until the recipe is fulfilled or a stop is wanted."""
     training = recipe.training
     plans = build_plans(split, recipe)
-    total = min(training.steps or 10**12, training.epochs * plans.steps_per_epoch)
+    total = plans.total_steps
     optimiser = build_optimiser(training.optimiser, model, training.learning_rate, training.rates)
     average = Average(model, training.ema.decay) if training.ema is not None else None
     state, carried = _resume(model, optimiser, average, run)

@@ -19,71 +19,86 @@ Plan = TypeVar("Plan", BatchPlan, StreamPlan)
 
 
 class Plans(ABC, Generic[Plan]):
-    """The batches of each epoch, planned when it begins. All epochs have equally many."""
+    """The batches of each pass over the data, planned when it begins. All passes have equally many.
+
+    An epoch is a pass, or several of small data, the last of them perhaps not to its end.
+    """
 
     def __init__(self, split: PreparedSplit, recipe: Recipe) -> None:
         self.split = split
         self.recipe = recipe
-        self._epoch = 0
+        self._pass = 0
         self._plan: Plan = self._planned(0)
 
     @abstractmethod
-    def _planned(self, epoch: int) -> Plan: ...
+    def _planned(self, number: int) -> Plan:
+        """Plan a pass."""
 
     @property
     @abstractmethod
     def waste(self) -> float:
-        """The share of padding in an epoch."""
+        """The share of padding in a pass."""
 
     @property
     @abstractmethod
-    def _batches_per_epoch(self) -> int: ...
+    def _batches_per_pass(self) -> int: ...
 
     @abstractmethod
     def _batch(self, index: int) -> Batch:
-        """One batch of the planned epoch."""
+        """One batch of the planned pass."""
+
+    @property
+    def _steps_per_pass(self) -> int:
+        return math.ceil(self._batches_per_pass / self.recipe.training.accumulate)
 
     @property
     def steps_per_epoch(self) -> int:
         """Updates in one epoch."""
-        return math.ceil(self._batches_per_epoch / self.recipe.training.accumulate)
+        return max(self._steps_per_pass, self.recipe.training.shortest_epoch or 1)
+
+    @property
+    def total_steps(self) -> int:
+        """Updates in all, unless training ends before."""
+        training = self.recipe.training
+        whole = training.epochs * self.steps_per_epoch
+        return whole if training.steps is None else min(training.steps, whole)
 
     def batches(self, step: int) -> list[Batch]:
         """The batches whose gradients make up one update."""
-        epoch, index = divmod(step, self.steps_per_epoch)
-        if epoch != self._epoch:
-            self._epoch, self._plan = epoch, self._planned(epoch)
+        number, index = divmod(step, self._steps_per_pass)
+        if number != self._pass:
+            self._pass, self._plan = number, self._planned(number)
         many = self.recipe.training.accumulate
-        return [self._batch(one) for one in range(index * many, min((index + 1) * many, self._batches_per_epoch))]
+        return [self._batch(one) for one in range(index * many, min((index + 1) * many, self._batches_per_pass))]
 
 
 class ExamplePlans(Plans[BatchPlan]):
     """Examples of similar lengths together: lengths alone decide where batches are cut."""
 
-    def _planned(self, epoch: int) -> BatchPlan:
+    def _planned(self, number: int) -> BatchPlan:
         training = self.recipe.training
         return plan_epoch(
             batch_lengths(self.split),
             budget=training.batch_tokens,
             most=training.batch_size,
             seed=self.recipe.seed,
-            epoch=epoch,
+            epoch=number,
         )
 
     @property
     def waste(self) -> float:
-        """The share of padding in an epoch."""
+        """The share of padding in a pass."""
         return self._plan.waste
 
     @property
-    def _batches_per_epoch(self) -> int:
+    def _batches_per_pass(self) -> int:
         return len(self._plan.batches)
 
     def _batch(self, index: int) -> Batch:
         numbers, augment = self._plan.batches[index], self.recipe.training.augment
         if augment is None and not self.split.varies:
             return self.split.batch(numbers)
-        random = np.random.default_rng([self.recipe.seed, self._epoch, index])
+        random = np.random.default_rng([self.recipe.seed, self._pass, index])
         batch = self.split.batch(numbers, random)
         if augment is None:
             return batch
@@ -99,9 +114,9 @@ class ExamplePlans(Plans[BatchPlan]):
 class StreamPlans(Plans[StreamPlan]):
     """Running text: window after window of every row."""
 
-    def _planned(self, epoch: int) -> StreamPlan:
+    def _planned(self, number: int) -> StreamPlan:
         training = self.recipe.training
-        return plan_stream(self.split.symbols, rows=training.rows, window=training.bptt, seed=self.recipe.seed, epoch=epoch)
+        return plan_stream(self.split.symbols, rows=training.rows, window=training.bptt, seed=self.recipe.seed, epoch=number)
 
     @property
     def waste(self) -> float:
@@ -109,7 +124,7 @@ class StreamPlans(Plans[StreamPlan]):
         return 0.0
 
     @property
-    def _batches_per_epoch(self) -> int:
+    def _batches_per_pass(self) -> int:
         return self._plan.steps
 
     def _batch(self, index: int) -> Batch:

@@ -16,9 +16,9 @@ KINDS = "additive, bilinear, concat, dot, hard, in_step, local, location, multi_
 TOP_KEYS = "Known keys here: data, model, training, search, seed, device."
 MODEL_KEYS = "Known keys here: encoder, encoders, decoder, bridge, ctc."
 TRAINING_KEYS = (
-    "Known keys here: epochs, steps, batch_tokens, batch_size, bptt, accumulate, optimiser, learning_rate, schedule, clip, "
-    "label_smoothing, dropout_epochs, sampled_softmax, loss_per, augment, ema, rates, validation, checkpoint, keep, precision, "
-    "threads, tensorboard."
+    "Known keys here: epochs, steps, shortest_epoch, batch_tokens, batch_size, bptt, accumulate, optimiser, learning_rate, "
+    "schedule, clip, label_smoothing, dropout_epochs, sampled_softmax, loss_per, augment, ema, rates, validation, checkpoint, "
+    "keep, precision, threads, tensorboard."
 )
 COLUMN = "the number of a column, counted from 1, or its name in the header line"
 

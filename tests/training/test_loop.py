@@ -127,13 +127,29 @@ def test_steps_walk_through_every_epochs_batches(tiny_recipe: Recipe, split: Pre
         len(plan_epoch(batch_lengths(split), budget=plans.recipe.training.batch_tokens, most=None, seed=1, epoch=0).batches) / 4
     )
     for epoch in (0, 1):
-        lines = [
-            origin.line
-            for step in range(epoch * per_epoch, (epoch + 1) * per_epoch)
-            for batch in plans.batches(step)
-            for origin in batch.origins
-        ]
+        lines = _lines(plans, range(epoch * per_epoch, (epoch + 1) * per_epoch))
         assert len(lines) == len(set(lines)) == len(split)
+
+
+def test_an_epoch_of_small_data_goes_over_it_again(tiny_recipe: Recipe, split: PreparedSplit) -> None:
+    once = ExamplePlans(split, recipe_from(tiny_recipe)).steps_per_epoch
+    plans = ExamplePlans(split, recipe_from(changed(tiny_recipe, epochs=3, shortest_epoch=2 * once + 1)))
+    assert (plans.steps_per_epoch, plans.total_steps) == (2 * once + 1, 3 * (2 * once + 1))
+    first, second = (_lines(plans, range(start, start + once)) for start in (0, once))
+    assert first != second
+    assert len(set(first)) == len(split)
+    assert set(first) == set(second)
+
+
+def test_an_epoch_of_enough_data_is_as_long_as_it_is(tiny_recipe: Recipe, split: PreparedSplit) -> None:
+    once = ExamplePlans(split, recipe_from(tiny_recipe)).steps_per_epoch
+    plans = ExamplePlans(split, recipe_from(changed(tiny_recipe, epochs=3, shortest_epoch=1, steps=once + 1)))
+    assert (plans.steps_per_epoch, plans.total_steps) == (once, once + 1)
+
+
+def _lines(plans: ExamplePlans, steps: range) -> list[int | None]:
+    """The lines whose examples make up some updates."""
+    return [origin.line for step in steps for batch in plans.batches(step) for origin in batch.origins]
 
 
 # --- divergence -----------------------------------------------------------------------------------------------------

@@ -183,6 +183,8 @@ class Training(Section):
     epochs: Positive = 10
     steps: Positive | None = None
     """Stop after so many updates, even within an epoch."""
+    shortest_epoch: Positive | None = None
+    """An epoch has at least so many updates: data that is gone through sooner is gone through again within it."""
     batch_tokens: Positive = 4000
     """A batch holds at most so many symbols on its longer side, padding included."""
     batch_size: Positive | None = None
