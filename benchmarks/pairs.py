@@ -5,6 +5,7 @@
     python benchmarks/pairs.py multi30k-en-fr --data DATA --runs RUNS       (and -lower, -transformer: in lower case)
     python benchmarks/pairs.py g2p-dut --data DATA --runs RUNS              (and g2p-ady, g2p-arm, ...)
     python benchmarks/pairs.py g2p --data DATA --runs RUNS --ensemble 5     (all twelve, their mean; five seeds vote)
+    python benchmarks/pairs.py g2p-low --data DATA --runs RUNS              (nine languages, 800 words each)
     python benchmarks/pairs.py dakshina-hi --data DATA --runs RUNS          (and dakshina-ta; -initial, -every_step)
     python benchmarks/pairs.py cmudict --data DATA --runs RUNS
     python benchmarks/pairs.py inflection-german --data DATA --runs RUNS    (and inflection-arabic, ...; inflection: all ten)
@@ -16,7 +17,7 @@
     python benchmarks/pairs.py sick --data DATA --runs RUNS                 (entailment; sick-summaries, sick-reading-on)
     python benchmarks/pairs.py babi-1 --data DATA --runs RUNS               (questions about stories; babi: all tasks)
 
-DATA holds the folders multi30k, sigmorphon2020_g2p, dakshina, cmudict and so on. A run that was interrupted goes on, a finished
+DATA holds the folders multi30k, sigmorphon2020_g2p, sigmorphon2021_g2p, dakshina, cmudict and so on. A run that was interrupted goes on, a finished
 one is picked up. With --split validation, nothing of the test part is looked at: so one chooses between recipes (--set), and
 between searches of a run that is there (--search length_power=0.8 --search values=0.5).
 """
@@ -56,6 +57,8 @@ from seqloom.recipe import read_recipe
 from seqloom.recipe.sections import TARGET, Recipe, Search
 from seqloom.runs import RunFolder
 
+LOW = ("ady", "gre", "ice", "ita", "khm", "lav", "mlt_latn", "slv", "wel_sw")
+"""Languages of the shared task of 2021 with 800 words to learn from."""
 LANGUAGES = ("ady", "arm", "bul", "dut", "fre", "geo", "gre", "hin", "ice", "jpn", "kor", "lit")
 Texts = Sequence[str]
 
@@ -157,9 +160,9 @@ def multi30k(language: str, recipe: str = "translation", *, lower: bool = False)
     return Task(recipe, settings, lambda items: translation_measures(items, language, lower=lower))
 
 
-def g2p(language: str) -> Task:
-    """Words of a language and their phonemes."""
-    return Task("pronunciation", packed("sigmorphon2020_g2p", f"{language}_{{}}.tsv.gz"), pronunciation_measures)
+def g2p(language: str, *, year: int = 2020, size: str = "") -> Task:
+    """Words of a language and their phonemes. size: how the files of 2021 begin, which come in several."""
+    return Task("pronunciation", packed(f"sigmorphon{year}_g2p", f"{size}{language}_{{}}.tsv.gz"), pronunciation_measures)
 
 
 def dakshina(language: str, bridge: str | None = None) -> Task:
@@ -204,6 +207,7 @@ TASKS: dict[str, Task] = {
     **{f"multi30k-en-{language}-lower": multi30k(language, lower=True) for language in ("de", "fr")},
     **{f"multi30k-en-{one}-transformer": multi30k(one, "translation-transformer", lower=True) for one in ("de", "fr")},
     **{f"g2p-{language}": g2p(language) for language in LANGUAGES},
+    **{f"g2p-low-{language}": g2p(language, year=2021, size="low.") for language in LOW},
     **{f"dakshina-{language}": dakshina(language) for language in ("hi", "ta")},
     **{f"dakshina-{one}-{bridge}": dakshina(one, bridge) for one in ("hi", "ta") for bridge in ("initial", "every_step")},
     "cmudict": Task("pronunciation", packed("cmudict", "{}.tsv.gz"), dictionary_measures),
@@ -234,7 +238,7 @@ TASKS: dict[str, Task] = {
     "sick-reading-on": Task("entailment", sick(*READING_ON), accuracy),
     **{f"babi-{task}": Task("reasoning", babi(task), accuracy) for task in BABI},
 }
-GROUPS = {"g2p": LANGUAGES, "inflection": INFLECTED, "babi": tuple(map(str, BABI))}
+GROUPS = {"g2p": LANGUAGES, "g2p-low": LOW, "inflection": INFLECTED, "babi": tuple(map(str, BABI))}
 """Data sets of several languages or tasks, of which the mean is of interest."""
 
 
