@@ -17,9 +17,9 @@
     python benchmarks/pairs.py sick --data DATA --runs RUNS                 (entailment; sick-summaries, sick-reading-on)
     python benchmarks/pairs.py babi-1 --data DATA --runs RUNS               (questions about stories; babi: all tasks)
 
-DATA holds the folders multi30k, sigmorphon2020_g2p, sigmorphon2021_g2p, dakshina, cmudict and so on. A run that was interrupted goes on, a finished
-one is picked up. With --split validation, nothing of the test part is looked at: so one chooses between recipes (--set), and
-between searches of a run that is there (--search length_power=0.8 --search values=0.5).
+DATA holds the folders multi30k, sigmorphon2020_g2p, sigmorphon2021_g2p, dakshina, cmudict and so on. A run that was
+interrupted goes on, a finished one is picked up. With --split validation, nothing of the test part is looked at: so one
+chooses between recipes (--set), and between searches of a run that is there (--search length_power=0.8 --search values=0.5).
 """
 
 import json
