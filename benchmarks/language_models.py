@@ -6,9 +6,10 @@
     python benchmarks/language_models.py tinyshakespeare-gru --minutes 5 --data DATA/tinyshakespeare --runs RUNS
     python benchmarks/language_models.py tinyshakespeare-gru --set training.steps=1000 --data DATA/tinyshakespeare --runs RUNS
 
-With --minutes, as many updates are made as fit. DATA/tinyshakespeare holds
-input.txt.gz, DATA/ptb holds ptb.{train,valid,test}.txt.gz. A run that was interrupted goes on. Recipes are in
-benchmarks/recipes; the row is printed as JSON and as a line of docs/results.md.
+With --minutes, as many updates are made as fit. With --split validation, nothing of the test part is looked at: so one
+chooses between recipes (--set). DATA/tinyshakespeare holds input.txt.gz, DATA/ptb holds ptb.{train,valid,test}.txt.gz. A
+run that was interrupted goes on. Recipes are in benchmarks/recipes; the row is printed as JSON and as a line of
+docs/results.md.
 """
 
 import gzip
@@ -71,14 +72,14 @@ def windows_loss(run: Path, text: Path) -> float:
 
 
 def measure(name: str, run: Path, text: Path) -> Found:
-    """What is reported of a finished run."""
+    """What is reported of a finished run: its loss on a part of the text, beside that in validation, by which it was chosen."""
     opened = RunFolder.open(run)
     counters = opened.counters() or {}
     scored = Summary.of(LanguageModel.load(run).score(text.read_text(encoding="utf-8").split("\n")[:-1]))
     return {
-        "test_loss": -scored.log_prob / scored.symbols,
-        "test_perplexity": scored.perplexity,
-        "test_symbols": scored.symbols,
+        "loss": -scored.log_prob / scored.symbols,
+        "perplexity": scored.perplexity,
+        "symbols": scored.symbols,
         "windows_loss": windows_loss(run, text) if name.startswith("tinyshakespeare") else None,
         "validation_loss": counters["best"],
         "precision": opened.facts["precision"],
@@ -87,26 +88,27 @@ def measure(name: str, run: Path, text: Path) -> Found:
 
 
 def figures(found: Found) -> str:
-    """Losses on validation, on the test part and in windows of it, and perplexity."""
+    """Losses in validation, on the part that is measured and in windows of it, and perplexity."""
     windows = "" if found["windows_loss"] is None else f"{found['windows_loss']:.4f}"
-    return f"{found['validation_loss']:.4f} | {found['test_loss']:.4f} | {windows} | {found['test_perplexity']:.2f}"
+    return f"{found['validation_loss']:.4f} | {found['loss']:.4f} | {windows} | {found['perplexity']:.2f}"
 
 
 def main() -> None:
     """Train or pick up a run, then measure it."""
     parser = arguments(__doc__)
     parser.add_argument("name", choices=sorted(path.stem for name in CUTS for path in RECIPES.glob(f"{name}-*.yaml")))
+    parser.add_argument("--split", choices=["validation", "test"], default="test")
     add_minutes(parser)
     wanted = parser.parse_args()
     texts = prepared_text(wanted.name.split("-")[0], wanted.data, wanted.runs)
     settings = [f"data.{name}={path}" for name, path in texts.items()]
     recipe = read_recipe(RECIPES / f"{wanted.name}.yaml", [*settings, f"training.threads={wanted.threads}", *wanted.set])
-    test = Path(texts["test"])
+    part = Path(texts[wanted.split])
     report(
         wanted.name,
         recipe,
         wanted.runs / wanted.name,
-        measure=lambda run: measure(wanted.name, run, test),
+        measure=lambda run: {"split": wanted.split, **measure(wanted.name, run, part)},
         figures=figures,
         minutes=wanted.minutes,
     )
