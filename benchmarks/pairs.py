@@ -6,6 +6,7 @@
     python benchmarks/pairs.py g2p-dut --data DATA --runs RUNS              (and g2p-ady, g2p-arm, ...)
     python benchmarks/pairs.py g2p --data DATA --runs RUNS --ensemble 5     (all twelve, their mean; five seeds vote)
     python benchmarks/pairs.py g2p-low --data DATA --runs RUNS              (nine languages, 800 words each)
+    python benchmarks/pairs.py g2p-all --data DATA --runs RUNS              (one model of the twelve languages)
     python benchmarks/pairs.py dakshina-hi --data DATA --runs RUNS          (and dakshina-ta; -initial, -every_step)
     python benchmarks/pairs.py cmudict --data DATA --runs RUNS
     python benchmarks/pairs.py inflection-german --data DATA --runs RUNS    (and inflection-arabic, ...; inflection: all ten)
@@ -29,6 +30,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from rapidfuzz.distance import Levenshtein
 from runs import Found, add_ensemble, add_minutes, arguments, report, voters
@@ -69,7 +71,7 @@ class Task:
 
     recipe: str
     settings: Callable[[Path], list[str]]
-    measure: Callable[[Items], dict[str, float]]
+    measure: Callable[[Items], dict[str, Any]]
     perplexity: bool = False
     """Whether what is wanted is also scored: of many right outputs, the one at hand is seldom written."""
 
@@ -131,6 +133,12 @@ def pronunciation_measures(items: Items) -> dict[str, float]:
     return line_measures(items, str.split)
 
 
+def languages_measures(items: Items) -> dict[str, Any]:
+    """The same of several languages: of each, and their mean."""
+    found = {language: pronunciation_measures(one) for language, one in items.by_language().items()}
+    return {**mean(found.values()), "languages": found}
+
+
 def dictionary_measures(items: Items) -> dict[str, float]:
     """Of a dictionary with variants: any listed one is right."""
     return any_measures(items, str.split)
@@ -178,6 +186,19 @@ def inflection(language: str) -> Task:
     return Task("inflection", packed("sigmorphon2016_inflection", f"{language}.{{}}.tsv.gz"), accuracy)
 
 
+INFLECTIONS = all_languages("inflection", "sigmorphon2016_inflection", "{language}.{part}.tsv.gz", INFLECTED)
+PRONUNCIATIONS = all_languages("g2p", "sigmorphon2020_g2p", "{language}_{part}.tsv.gz", LANGUAGES)
+TOGETHER = (
+    "data.columns={source: 1, target: 2, features: [3]}",
+    "model.encoder.size=256",
+    "model.decoder.size=512",
+    "model.bridge.feed=false",
+    "training.epochs=15",
+    "training.batch_tokens=800",
+    "training.dropout_epochs=5",
+    "training.ema.decay=0.997",
+)
+"""One model of twelve languages: wider, since it has twelve times the words, and without `feed`, to read all steps at once."""
 SMALLER = (
     "model.encoder={kind: text, cell: lstm, size: 128, embedding: 128, bidirectional: true, dropout: 0.2}",
     "model.decoder={kind: recurrent, cell: lstm, size: 192, embedding: 192, dropout: 0.2, tied: output}",
@@ -213,8 +234,9 @@ TASKS: dict[str, Task] = {
     "cmudict": Task("pronunciation", packed("cmudict", "{}.tsv.gz"), dictionary_measures),
     **{f"inflection-{language}": inflection(language) for language in INFLECTED},
     "inflection-all": Task(
-        "inflection", lambda data: [*all_languages(data), "data.columns.features=[4, 2]", "training.epochs=3"], accuracy
+        "inflection", lambda data: [*INFLECTIONS(data), "data.columns.features=[4, 2]", "training.epochs=3"], accuracy
     ),
+    "g2p-all": Task("pronunciation", lambda data: [*PRONUNCIATIONS(data), *TOGETHER], languages_measures),
     "tweetqa": Task("answers", tweetqa, measured_by("bleu_1", "meteor", "rouge_l")),
     "aeslc": Task("summaries", aeslc, measured_by("rouge_1", "rouge_2", "rouge_l")),
     "gigaword": Task(
@@ -285,7 +307,7 @@ def measured(name: str, runs: Sequence[Path], split: SplitName, search: Search) 
     outputs = [spelling(prediction.text) for prediction in predictor.predict(examples, search=search)]
     # All sources: equal questions about different texts are different items.
     sources, targets = ["\t".join(one.sources.values()) for one in examples], [spelling(one.target or "") for one in examples]
-    items = Items(sources, targets, outputs)
+    items = Items(sources, targets, outputs, [one.features[0] if one.features else "" for one in examples])
     task = TASKS[name]
     surprise = {"perplexity": perplexity(predictor, examples)} if task.perplexity else {}
     return {"count": len(items.outputs), "split": split, **surprise, **task.measure(items)}

@@ -22,11 +22,19 @@ PARTS = {"train": "train", "validation": "dev", "test": "test"}
 
 @dataclass(frozen=True)
 class Items:
-    """What was read, what was wanted and what was written, line by line."""
+    """What was read, what was wanted and what was written, line by line. languages: of lines that have a tag for it."""
 
     sources: Sequence[str]
     targets: Sequence[str]
     outputs: Sequence[str]
+    languages: Sequence[str] = ()
+
+    def by_language(self) -> "dict[str, Items]":
+        """The lines of each language by themselves."""
+        lines = defaultdict(list)
+        for language, *line in zip(self.languages, self.sources, self.targets, self.outputs, strict=True):
+            lines[language].append(line)
+        return {language: Items(*zip(*found, strict=True)) for language, found in lines.items()}
 
 
 # --- measures --------------------------------------------------------------------------------------------------------
@@ -181,15 +189,18 @@ def sgd(data: Path, *columns: int) -> list[str]:
     return rewritten(name, all_parts(part))
 
 
-def all_languages(data: Path) -> list[str]:
-    """All languages in one table: word, tags, form, and the language, which leads the tags."""
-    folder = data / "sigmorphon2016_inflection"
+def all_languages(name: str, folder: str, pattern: str, languages: Sequence[str]) -> Callable[[Path], list[str]]:
+    """The tables of several languages as one, in which the last column names the language. pattern: of the files' names."""
 
-    def part(name: str) -> Iterator[Row]:
-        for language in INFLECTED:
-            yield from ((*row, language) for row in lines_of(folder / f"{language}.{name}.tsv.gz"))
+    def settings(data: Path) -> list[str]:
+        def part(file: str) -> Iterator[Row]:
+            for language in languages:
+                rows = lines_of(data / folder / pattern.format(language=language, part=file))
+                yield from ((*row, language) for row in rows)
 
-    return rewritten("inflection", all_parts(part))
+        return rewritten(name, all_parts(part))
+
+    return settings
 
 
 def packed(folder: str, pattern: str, *further: str, validation: str = "dev") -> Callable[[Path], list[str]]:

@@ -49,3 +49,17 @@ def test_every_answer_of_a_question_is_a_reference(texts: Any, tmp_path: Path) -
     assert rows(texts.tweetqa(tmp_path), "test") == [["tweet", "who ?", "ann"], ["tweet", "who ?", "ann b"]]
     items = texts.Items(["tweet", "tweet"], ["ann", "ann b"], ["ann b", "ann b"])
     assert texts.measured_by("rouge_l")(items) == {"rouge_l": 100.0}
+
+
+def test_languages_become_one_table_that_names_them(texts: Any, tmp_path: Path) -> None:
+    (tmp_path / "words").mkdir()
+    for language, row in (("dut", "ei\tɛ i"), ("fre", "oeuf\tœ f")):
+        for part in ("train", "dev", "test"):
+            (tmp_path / "words" / f"{language}.{part}.gz").write_bytes(gzip.compress(f"{row}\n".encode()))
+    settings = texts.all_languages("two", "words", "{language}.{part}.gz", ["dut", "fre"])(tmp_path)
+    assert rows(settings, "validation") == [["ei", "ɛ i", "dut"], ["oeuf", "œ f", "fre"]]
+
+
+def test_each_language_is_measured_by_itself(texts: Any) -> None:
+    items = texts.Items(["a", "b", "c"], ["x", "y", "z"], ["x", "y", "q"], ["dut", "fre", "dut"])
+    assert {name: texts.accuracy(one)["accuracy"] for name, one in items.by_language().items()} == {"dut": 50.0, "fre": 100.0}
