@@ -1,6 +1,6 @@
 """Examples that know where they came from, and the problems met on the way: what every room of the data deals in."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
 from typing import Literal
@@ -83,6 +83,12 @@ def grouped(examples: Iterable[Example]) -> list[Example]:
     for example in examples:
         found.setdefault((*example.sources.items(), *example.features), []).append(example)
     return [_with_others(*several) for several in found.values()]
+
+
+def evenly_taken(examples: Sequence[Example], count: int) -> list[Example]:
+    """At most so many, from the first to the last at equal distances: many files are sorted, so that no part speaks for all."""
+    taken = min(count, len(examples))
+    return [examples[place * len(examples) // taken] for place in range(taken)]
 
 
 def _with_others(one: Example, *further: Example) -> GroupedExample:

@@ -3,13 +3,12 @@
 import math
 import sys
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from seqloom.data.examples import Example, grouped
+from seqloom.data.examples import evenly_taken, grouped
 from seqloom.data.media.files import Frontend
 from seqloom.data.media.store import StoredFrontend
 from seqloom.data.preparing.corpus import Corpus
@@ -351,14 +350,12 @@ def build_validator(recipe: Recipe, prepared: Prepared, frontends: Mapping[str, 
     """What judges models of a recipe."""
     if recipe.is_language_model:
         return TextValidator(recipe, prepared)
-    examples: Iterable[Example] = prepared.validation_examples()
     # What is too long to be read would end the training at its first validation.
     reader = Reader(recipe.data, prepared.vocabularies, {}, {}, tell_apart=recipe.copied)
-    examples = filter(reader.fits, examples)
-    if recipe.data.groups_references:
-        examples = grouped(examples)
+    fitting = list(filter(reader.fits, prepared.validation_examples()))
+    judged = evenly_taken(grouped(fitting) if recipe.data.groups_references else fitting, recipe.training.validation.examples)
     stored = {name: StoredFrontend(frontend) for name, frontend in frontends.items()}
-    return PairValidator(recipe, prepared, list(islice(examples, recipe.training.validation.examples)), stored)
+    return PairValidator(recipe, prepared, judged, stored)
 
 
 def _require_metric(recipe: Recipe) -> None:

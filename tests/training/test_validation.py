@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from seqloom.data.examples import Example, Origin, evenly_taken
 from seqloom.metrics import CAPTIONS
 from seqloom.runs import RunFolder
 from seqloom.training.session import train
@@ -26,6 +27,13 @@ def test_a_model_of_real_pairs_uses_its_source(tiny_run: Path) -> None:
     last = validations(tiny_run)[-1]
     assert last["uses_source"] is True
     assert last["shuffled_loss"] > 1.5 * last["loss"]
+
+
+def test_examples_to_judge_by_are_taken_from_all_of_a_sorted_file() -> None:
+    examples = [Example({"source": str(number)}, "", Origin("sorted.tsv", number)) for number in range(10)]
+    assert [one.origin.line for one in evenly_taken(examples, 4)] == [0, 2, 5, 7]
+    assert evenly_taken(examples, 500) == examples
+    assert evenly_taken([], 500) == []
 
 
 def test_a_model_of_unrelated_pairs_does_not_use_its_source(tiny_recipe: Recipe, tmp_path: Path) -> None:

@@ -115,7 +115,7 @@ class Validation(Section):
     """Validate every so many steps; once an epoch if not given. The last step is always validated."""
     metric: Metric = "loss"
     examples: Positive = 500
-    """How many validation examples are decoded (greedily) for metrics and samples; the loss is over all of them."""
+    """How many validation examples, taken evenly, are decoded (greedily) for metrics and samples; the loss is over all."""
     patience: Positive | None = None
     """Stop after so many validations without an improvement, or when none is possible: all exact, or no error."""
 
