@@ -29,11 +29,19 @@ RECIPES = Path(__file__).parent / "recipes"
 WINDOW, WINDOWS = 256, 1000
 
 
+LAST_PLAY = "SLY:\nI'll pheeze you"
+"""How the last play that begins in the first 90 % begins."""
+
+
 def cut_shakespeare(data: Path, out: Path) -> None:
-    """First 90 % to train on, of which the last 5 % to choose by; last 10 % to report."""
+    """First 90 % to train on, of which the last play is to choose by; last 10 % to report.
+
+    Those are of plays that training does not have. So must be what one chooses by: the more of a play one knows by heart, the
+    better one is at the rest of it, and the worse at others.
+    """
     text = gzip.decompress((data / "input.txt.gz").read_bytes()).decode()
     end = len(text) * 9 // 10
-    middle = end * 95 // 100
+    middle = text.index(LAST_PLAY)
     for name, part in (("train", text[:middle]), ("validation", text[middle:end]), ("test", text[end:])):
         (out / f"{name}.txt").write_text(part, encoding="utf-8", newline="")
 
@@ -50,7 +58,7 @@ CUTS = {"tinyshakespeare": cut_shakespeare, "ptb": cut_treebank}
 
 def prepared_text(dataset: str, data: Path, runs: Path) -> dict[str, str]:
     """The parts of a text as files of their own."""
-    folder = runs / f"{dataset}-text"
+    folder = runs / f"{dataset}-parts"
     if not (folder / "test.txt").exists():
         folder.mkdir(parents=True, exist_ok=True)
         CUTS[dataset](data, folder)

@@ -199,6 +199,19 @@ TOGETHER = (
     "training.ema.decay=0.997",
 )
 """One model of twelve languages: wider, since it has twelve times the words, and without `feed`, to read all steps at once."""
+DICTIONARY = (
+    "model.encoder.size=256",
+    "model.encoder.dropout=0.3",
+    "model.decoder.size=512",
+    "model.decoder.dropout=0.3",
+    "model.bridge.feed=false",
+    "training.epochs=8",
+    "training.batch_tokens=1200",
+    "training.dropout_epochs=4",
+    "training.ema.decay=0.998",
+    "training.validation.examples=1500",
+)
+"""For a hundred thousand words, where the recipe is made for thousands: wider, fewer epochs, larger batches."""
 SMALLER = (
     "model.encoder={kind: text, cell: lstm, size: 128, embedding: 128, bidirectional: true, dropout: 0.2}",
     "model.decoder={kind: recurrent, cell: lstm, size: 192, embedding: 192, dropout: 0.2, tied: output}",
@@ -231,7 +244,7 @@ TASKS: dict[str, Task] = {
     **{f"g2p-low-{language}": g2p(language, year=2021, size="low.") for language in LOW},
     **{f"dakshina-{language}": dakshina(language) for language in ("hi", "ta")},
     **{f"dakshina-{one}-{bridge}": dakshina(one, bridge) for one in ("hi", "ta") for bridge in ("initial", "every_step")},
-    "cmudict": Task("pronunciation", packed("cmudict", "{}.tsv.gz"), dictionary_measures),
+    "cmudict": Task("pronunciation", packed("cmudict", "{}.tsv.gz", *DICTIONARY), dictionary_measures),
     **{f"inflection-{language}": inflection(language) for language in INFLECTED},
     "inflection-all": Task(
         "inflection", lambda data: [*INFLECTIONS(data), "data.columns.features=[4, 2]", "training.epochs=3"], accuracy
