@@ -30,7 +30,6 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from rapidfuzz.distance import Levenshtein
 from runs import Found, add_ensemble, add_minutes, arguments, report, voters
@@ -71,7 +70,7 @@ class Task:
 
     recipe: str
     settings: Callable[[Path], list[str]]
-    measure: Callable[[Items], dict[str, Any]]
+    measure: Callable[[Items], Found]
     perplexity: bool = False
     """Whether what is wanted is also scored: of many right outputs, the one at hand is seldom written."""
 
@@ -133,9 +132,9 @@ def pronunciation_measures(items: Items) -> dict[str, float]:
     return line_measures(items, str.split)
 
 
-def languages_measures(items: Items) -> dict[str, Any]:
-    """The same of several languages: of each, and their mean."""
-    found = {language: pronunciation_measures(one) for language, one in items.by_language().items()}
+def languages_measures(items: Items) -> Found:
+    """The same of several languages, by which lines are tagged: of each, and their mean."""
+    found = {language: pronunciation_measures(one) for language, one in items.by_tag().items()}
     return {**mean(found.values()), "languages": found}
 
 
@@ -188,30 +187,28 @@ def inflection(language: str) -> Task:
 
 INFLECTIONS = all_languages("inflection", "sigmorphon2016_inflection", "{language}.{part}.tsv.gz", INFLECTED)
 PRONUNCIATIONS = all_languages("g2p", "sigmorphon2020_g2p", "{language}_{part}.tsv.gz", LANGUAGES)
+WIDER = ("model.encoder.size=256", "model.decoder.size=512", "model.bridge.feed=false")
+"""Of the recipe for thousands of words, for many more of them; without `feed`, to read all steps at once."""
 TOGETHER = (
+    *WIDER,
     "data.columns={source: 1, target: 2, features: [3]}",
-    "model.encoder.size=256",
-    "model.decoder.size=512",
-    "model.bridge.feed=false",
     "training.epochs=15",
     "training.batch_tokens=800",
     "training.dropout_epochs=5",
     "training.ema.decay=0.997",
 )
-"""One model of twelve languages: wider, since it has twelve times the words, and without `feed`, to read all steps at once."""
+"""One model of twelve languages, which has twelve times the words."""
 DICTIONARY = (
-    "model.encoder.size=256",
+    *WIDER,
     "model.encoder.dropout=0.3",
-    "model.decoder.size=512",
     "model.decoder.dropout=0.3",
-    "model.bridge.feed=false",
     "training.epochs=8",
     "training.batch_tokens=1200",
     "training.dropout_epochs=4",
     "training.ema.decay=0.998",
     "training.validation.examples=1500",
 )
-"""For a hundred thousand words, where the recipe is made for thousands: wider, fewer epochs, larger batches."""
+"""A hundred thousand words: fewer epochs, larger batches."""
 SMALLER = (
     "model.encoder={kind: text, cell: lstm, size: 128, embedding: 128, bidirectional: true, dropout: 0.2}",
     "model.decoder={kind: recurrent, cell: lstm, size: 192, embedding: 192, dropout: 0.2, tied: output}",

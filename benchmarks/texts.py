@@ -22,19 +22,19 @@ PARTS = {"train": "train", "validation": "dev", "test": "test"}
 
 @dataclass(frozen=True)
 class Items:
-    """What was read, what was wanted and what was written, line by line. languages: of lines that have a tag for it."""
+    """What was read, what was wanted and what was written, line by line. tags: the first of each, perhaps a language."""
 
     sources: Sequence[str]
     targets: Sequence[str]
     outputs: Sequence[str]
-    languages: Sequence[str] = ()
+    tags: Sequence[str] = ()
 
-    def by_language(self) -> "dict[str, Items]":
-        """The lines of each language by themselves."""
+    def by_tag(self) -> "dict[str, Items]":
+        """The lines of each tag by themselves."""
         lines = defaultdict(list)
-        for language, *line in zip(self.languages, self.sources, self.targets, self.outputs, strict=True):
-            lines[language].append(line)
-        return {language: Items(*zip(*found, strict=True)) for language, found in lines.items()}
+        for tag, *line in zip(self.tags, self.sources, self.targets, self.outputs, strict=True):
+            lines[tag].append(line)
+        return {tag: Items(*zip(*found, strict=True)) for tag, found in lines.items()}
 
 
 # --- measures --------------------------------------------------------------------------------------------------------

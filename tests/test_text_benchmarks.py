@@ -62,4 +62,4 @@ def test_languages_become_one_table_that_names_them(texts: Any, tmp_path: Path) 
 
 def test_each_language_is_measured_by_itself(texts: Any) -> None:
     items = texts.Items(["a", "b", "c"], ["x", "y", "z"], ["x", "y", "q"], ["dut", "fre", "dut"])
-    assert {name: texts.accuracy(one)["accuracy"] for name, one in items.by_language().items()} == {"dut": 50.0, "fre": 100.0}
+    assert {name: texts.accuracy(one)["accuracy"] for name, one in items.by_tag().items()} == {"dut": 50.0, "fre": 100.0}
