@@ -97,14 +97,14 @@ def look(
         case sections.Location():
             return _with_location(graph, section, weights, query, keys, carry[0])
         case sections.Local(centre="previous", window=window, score=score):
-            scores = _scores(graph, score, weights.below("score"), query, keys, query_size)
+            scores = scores_of(graph, score, weights.below("score"), query, keys, query_size)
             inside = _in_window(graph, _distances(graph, carry[0], keys.mask), window, seen)
             found = masked_softmax(graph, scores, inside)
             return Looked(found, (_centres(graph, found),))
         case sections.Local(centre="monotonic", window=window, score=score):
             (time,) = carry
             distances = _distances(graph, graph.op("Min", time, _lengths(graph, keys.mask)), keys.mask)
-            scores = _scores(graph, score, weights.below("score"), query, keys, query_size)
+            scores = scores_of(graph, score, weights.below("score"), query, keys, query_size)
             found = masked_softmax(graph, scores, _in_window(graph, distances, window, seen))
             return Looked(found, (graph.add(time, graph.number(1.0)),))
         case sections.InStep():
@@ -118,16 +118,16 @@ def look(
             distances = _distances(graph, graph.mul(_lengths(graph, keys.mask), place), keys.mask)
             spread = graph.number(-1.0 / (2.0 * (window / 2.0) ** 2))
             gaussian = graph.unsqueeze(graph.mul(graph.mul(distances, distances), spread), 1)
-            scores = graph.add(_scores(graph, score, weights.below("score"), query, keys, query_size), gaussian)
+            scores = graph.add(scores_of(graph, score, weights.below("score"), query, keys, query_size), gaussian)
             return Looked(masked_softmax(graph, scores, _in_window(graph, distances, window, seen)), carry)
         case sections.Hard(score=score):
-            soft = masked_softmax(graph, _scores(graph, score, weights.below("score"), query, keys, query_size), seen)
+            soft = masked_softmax(graph, scores_of(graph, score, weights.below("score"), query, keys, query_size), seen)
             best = graph.op("ArgMax", soft, axis=-1, keepdims=1)
             there = graph.op("Equal", graph.positions(graph.size(keys.mask, 1)), best)
             only = graph.to_float(graph.op("And", there, seen))
             return Looked(only, carry)
         case _:
-            scores = _scores(graph, section, weights, query, keys, query_size)
+            scores = scores_of(graph, section, weights, query, keys, query_size)
             return Looked(masked_softmax(graph, scores, seen), carry, scores)
 
 
@@ -166,7 +166,7 @@ def join_heads(graph: Graph, heads: Value, size: int) -> Value:
     return graph.reshape(graph.transpose(heads, 0, 2, 1, 3), 0, 0, size)
 
 
-def _scores(
+def scores_of(
     graph: Graph, section: sections.Attention, weights: Parameters, query: Value, keys: AttendedSource, query_size: int
 ) -> Value:
     """`e_jt`, [B, H, Q, S]."""

@@ -14,6 +14,7 @@ from seqloom.graphs.cells import CellState
 from seqloom.graphs.encoders import Memory
 from seqloom.graphs.graph import Array, Graph, Kind, Parameters, Shape, Value
 from seqloom.recipe import sections
+from seqloom.symbols import BEGIN, UNKNOWN
 
 Memories = Mapping[str, Memory]
 Values = dict[str, Value]
@@ -81,6 +82,14 @@ class Decoder(ABC):
         matrix, attended_to = self.table if own is None else own, self.weights.get("output.attended")
         return matrix if attended_to is None else np.concatenate([matrix, attended_to], axis=1), self.weights["output.bias"]
 
+    def logits(self, graph: Graph, features: Value, symbols: int) -> Value:
+        """Scores of the first symbols, [B, K, V]; of those, `begin` and `unknown` cannot be written if there are more."""
+        matrix, bias = self.output
+        if symbols < len(matrix):
+            matrix, bias = matrix[:symbols], bias[:symbols].copy()
+            bias[[BEGIN, UNKNOWN]] = -np.inf
+        return graph.linear(features, matrix, bias)
+
     def first_states(self, graph: Graph, memories: Memories, leaves: int) -> list[CellState]:
         """`s_0` of every layer [B, D] (E3)."""
         start, decoder = _start_of(self.section.bridge), self.section.decoder
@@ -107,7 +116,7 @@ class Decoder(ABC):
 
 
 def _start_of(bridge: sections.Bridge) -> sections.Start:
-    if isinstance(bridge, sections.NoBridge | sections.CrossAttentionBridge):
+    if isinstance(bridge, sections.NoBridge | sections.MonotonicBridge | sections.CrossAttentionBridge):
         raise TypeError(f"the bridge {bridge.kind} starts from nothing")
     return bridge.start
 

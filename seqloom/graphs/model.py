@@ -10,11 +10,12 @@ from onnx import TensorProto
 from seqloom.graphs.decoders import Decoder, Leaf, Sizes, Stepped, Told, Values
 from seqloom.graphs.encoders import Memory, Neighbour, read_source
 from seqloom.graphs.graph import Array, Graph, Parameters, Precision, Shape, Value
+from seqloom.graphs.monotonic_decoder import MonotonicDecoder
 from seqloom.graphs.recurrent_decoder import RecurrentDecoder
 from seqloom.graphs.transformer_decoder import TransformerDecoder
 from seqloom.graphs.vision import places_of
 from seqloom.recipe import sections
-from seqloom.symbols import BEGIN, SPECIALS, UNKNOWN
+from seqloom.symbols import SPECIALS
 
 InputShapes = Mapping[str, Shape]
 """The shape of what stands at a position, by source: nothing for symbols, a width for vectors, three sizes for pixels."""
@@ -46,8 +47,7 @@ def write_graphs(
     """Both graphs of a model. shapes: of its sources, in order. shortlist: write only so many symbols after the specials."""
     weights = Parameters(arrays)
     encoders = encoders_by_source(section, shapes)
-    kind = RecurrentDecoder if isinstance(section.decoder, sections.RecurrentDecoder) else TransformerDecoder
-    decoder = kind(section, _sizes(section, encoders, shapes), weights)
+    decoder = _decoder_kind(section)(section, _sizes(section, encoders, shapes), weights)
     encoder = Graph("encoder", precision)
     read: dict[str, Memory] = {}
     for name in sections.in_reading_order(encoders):
@@ -59,7 +59,7 @@ def write_graphs(
     _write_start(encoder, decoder, memories)
     if section.ctc is not None:
         size = None if shortlist is None else len(SPECIALS) + shortlist
-        _write_ctc(encoder, weights, memories[section.ctc.source or next(iter(memories))], size)
+        _write_ctc(encoder, weights, section.ctc, memories[section.ctc.source or next(iter(memories))], size)
     step = Graph("step", precision)
     size = _write_step(step, decoder, attended_sources(section, shapes), shortlist)
     return Graphs(
@@ -70,6 +70,12 @@ def write_graphs(
         attended=attended_sources(section, shapes),
         vocabulary_size=size,
     )
+
+
+def _decoder_kind(section: sections.Model) -> type[Decoder]:
+    if isinstance(section.bridge, sections.MonotonicBridge):
+        return MonotonicDecoder
+    return RecurrentDecoder if isinstance(section.decoder, sections.RecurrentDecoder) else TransformerDecoder
 
 
 def _whose(section: sections.Model, name: str) -> str:
@@ -131,15 +137,19 @@ def _write_start(graph: Graph, decoder: Decoder, memories: Mapping[str, Memory])
             graph.output(f"looked.{name}", rounds, "float", ["B", len(memory.looked), "H", f"N.{name}", f"M.{name}"])
 
 
-def _write_ctc(graph: Graph, weights: Parameters, memory: Memory, size: int | None) -> None:
-    """What every position may stand for [B, S, V], and how many are real. size: only so many symbols can be written."""
-    log_probs = graph.op("LogSoftmax", weights.linear(graph, "ctc.output", memory.states), axis=-1)
-    vocabulary_size = len(weights["ctc.output.weight"])
+def _write_ctc(graph: Graph, weights: Parameters, section: sections.Ctc, memory: Memory, size: int | None) -> None:
+    """What every place may stand for [B, S, V], and how many are real. size: only so many symbols can be written."""
+    said = weights.linear(graph, "ctc.output", memory.states)
+    vocabulary_size = len(weights["ctc.output.weight"]) // section.symbols
+    if section.symbols > 1:  # the places of a position become positions; in ONNX, 0 keeps an axis and -1 is what remains
+        said = graph.reshape(said, 0, -1, vocabulary_size)
+    log_probs = graph.op("LogSoftmax", said, axis=-1)
     if size is not None and size < vocabulary_size:
         log_probs = graph.split(log_probs, [size, vocabulary_size - size])[0]
     real = graph.op("Cast", memory.mask, to=TensorProto.INT64)
+    lengths = graph.mul(graph.op("ReduceSum", real, graph.whole(1), keepdims=0), graph.whole(section.symbols))
     graph.output("ctc", log_probs, "float", ["B", "S.ctc", "V"])
-    graph.output("ctc.lengths", graph.op("ReduceSum", real, graph.whole(1), keepdims=0), "int64", ["B"])
+    graph.output("ctc.lengths", lengths, "int64", ["B"])
 
 
 def _one_row(leaf: Leaf) -> Shape:
@@ -167,13 +177,8 @@ def _write_step(graph: Graph, decoder: Decoder, attended: tuple[str, ...], short
 
 def _log_probs(graph: Graph, decoder: Decoder, stepped: Stepped, leaves: Values, shortlist: int | None) -> tuple[int, Value]:
     """How many symbols can be written, and their log-probabilities [B, K, V]; those copied from a source behind them."""
-    matrix, bias = decoder.output
-    size = len(matrix)
-    if shortlist is not None and len(SPECIALS) + shortlist < size:
-        size = len(SPECIALS) + shortlist
-        matrix, bias = matrix[:size], bias[:size].copy()
-        bias[[BEGIN, UNKNOWN]] = -np.inf
-    written = graph.op("LogSoftmax", graph.linear(stepped.features, matrix, bias), axis=-1)
+    size = len(decoder.table) if shortlist is None else min(len(decoder.table), len(SPECIALS) + shortlist)
+    written = graph.op("LogSoftmax", decoder.logits(graph, stepped.features, size), axis=-1)
     copied = [name.removeprefix("symbols.") for name in leaves if name.startswith("symbols.")]
     if not copied:
         return size, written

@@ -6,6 +6,7 @@ from torch.nn import functional
 
 from seqloom.models.memory import Memory
 from seqloom.models.mixed_precision import Linear
+from seqloom.recipe import sections
 from seqloom.symbols import BEGIN
 
 BLANK = BEGIN
@@ -13,31 +14,30 @@ BLANK = BEGIN
 
 
 class CtcHead(nn.Module):
-    """`log softmax(W h_j + b)` over the target's symbols, at every position of one source.
+    """`log softmax(W_i h_j + b_i)` over the target's symbols, for each of N places at every position of one source.
 
-    weight: its share of the loss. source: whose positions speak.
+    Where a target may be longer than its source, one place a position is not enough: a letter can stand for several phonemes.
+    The places of a position come one after the other, and count as positions from here on.
+
+    section: its share of the loss, and N. source: whose positions speak.
     """
 
-    def __init__(self, source: str, memory_size: int, vocabulary_size: int, *, weight: float) -> None:
+    def __init__(self, section: sections.Ctc, source: str, memory_size: int, vocabulary_size: int) -> None:
         super().__init__()
-        self.source, self.weight = source, weight
-        self.output = Linear(memory_size, vocabulary_size)
+        self.source, self.weight, self.places = source, section.weight, section.symbols
+        self.output = Linear(memory_size, self.places * vocabulary_size)
 
-    def forward(self, memory: Memory) -> Tensor:
-        """Log-probabilities [B, S, V]; what padded positions say means nothing."""
-        return torch.log_softmax(self.output(memory.states), dim=-1)
+    def forward(self, memory: Memory) -> tuple[Tensor, Tensor]:
+        """Log-probabilities [B, S * N, V], and how many places of each source are real, [B]; the others mean nothing."""
+        places = self.output(memory.states).unflatten(-1, (self.places, -1)).flatten(1, 2)
+        return torch.log_softmax(places, dim=-1), memory.mask.sum(dim=1) * self.places
 
     def loss(self, memory: Memory, symbols: Tensor, lengths: Tensor) -> Tensor:
         """`-log p(y | x)` over all ways to spell each target [B, T] with the positions, [B].
 
-        A target that has no way, since it is longer than its source, counts nothing: no weight could change that.
+        A target that has no way, since there are too few places for it, counts nothing: no weight could change that.
         """
+        log_probs, places = self(memory)
         return functional.ctc_loss(
-            self(memory).transpose(0, 1),
-            symbols,
-            memory.mask.sum(dim=1),
-            lengths,
-            blank=BLANK,
-            reduction="none",
-            zero_infinity=True,
+            log_probs.transpose(0, 1), symbols, places, lengths, blank=BLANK, reduction="none", zero_infinity=True
         )

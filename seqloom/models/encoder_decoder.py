@@ -13,13 +13,13 @@ from seqloom.data.kinds.contract import InputSize
 from seqloom.data.preparing.batches import Batch
 from seqloom.errors import RecipeError
 from seqloom.models.ctc import CtcHead
-from seqloom.models.decoders import Decoded, DecoderState, build_decoder
+from seqloom.models.decoders import Decoded, DecoderState, LogProbabilities, build_decoder
 from seqloom.models.decoders.inputs import scheduled_sampling
 from seqloom.models.encoders import Encoder, build_encoder
 from seqloom.models.encoders.frontends import input_sizes
 from seqloom.models.memory import Memory, MemorySize
 from seqloom.models.operations import Multiplications
-from seqloom.models.training.loss import chunked_cross_entropy, sampled_outputs
+from seqloom.models.training.loss import chunked_cross_entropy, cross_entropy_of, sampled_outputs
 from seqloom.models.training.objective import AttentionLosses
 from seqloom.recipe import sections
 from seqloom.recipe.sections import TARGET
@@ -80,7 +80,7 @@ class EncoderDecoder(nn.Module):
         self.ctc: CtcHead | None = None
         if section.ctc is not None:
             source = section.ctc.source or next(iter(memory_sizes))
-            self.ctc = CtcHead(source, memory_sizes[source].states, vocabulary_size, weight=section.ctc.weight)
+            self.ctc = CtcHead(section.ctc, source, memory_sizes[source].states, vocabulary_size)
 
     def _source_embedding(self) -> nn.Embedding | None:
         return next((one.symbol_embedding for _, one in self._encoders_in_order() if one.symbol_embedding is not None), None)
@@ -137,9 +137,9 @@ class EncoderDecoder(nn.Module):
         labels, _ = self.tensors(batch.labels)
         counted = batch.counted
         mask = torch.from_numpy(counted).to(labels.device)
-        weights = torch.from_numpy(np.repeat(batch.weights, counted.sum(axis=1))).to(self.decoder.output.bias)
+        weights = torch.from_numpy(np.repeat(batch.weights, counted.sum(axis=1))).to(self.decoder.embedding.weight)
         objective, nll = self._cross_entropy(decoded, labels, mask, weights)
-        per_sentence = torch.from_numpy(batch.weights).to(self.decoder.output.bias)
+        per_sentence = torch.from_numpy(batch.weights).to(self.decoder.embedding.weight)
         for term in self._attention_losses(decoded, labels, mask):
             objective = objective + term @ per_sentence
         if self.ctc is not None and memories:
@@ -152,6 +152,8 @@ class EncoderDecoder(nn.Module):
         if self.decoder.copying is not None:  # the chunks of the other loss know of nothing but the output layer
             log_probs = self.decoder.label_log_probs(decoded, labels)[counted]
             return -(log_probs @ weights.to(log_probs)), -log_probs.detach().sum()
+        if isinstance(self.decoder.output, LogProbabilities):
+            return cross_entropy_of(decoded.features[counted], labels[counted], weights, smoothing=self.label_smoothing)
         matrix, bias = self.decoder.output.joined()
         right = labels[counted]
         if self.training and self.sampled_softmax is not None:

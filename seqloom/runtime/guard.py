@@ -25,6 +25,7 @@ OPERATIONS = frozenset(
         "Expand",
         "GRU",
         "Gather",
+        "GatherElements",
         "Greater",
         "Identity",
         "LSTM",

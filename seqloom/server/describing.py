@@ -80,9 +80,9 @@ def _heads(recipe: Recipe) -> int:
     bridge, decoder = recipe.model.bridge, recipe.model.decoder
     if isinstance(bridge, CrossAttentionBridge):
         return decoder.heads if isinstance(decoder, TransformerDecoder) else 1
-    if isinstance(bridge, AttentionBridge):
-        return bridge.attention.heads if isinstance(bridge.attention, MultiHead) else 1
-    return 0
+    if isinstance(bridge, AttentionBridge) and isinstance(bridge.attention, MultiHead):
+        return bridge.attention.heads
+    return 1 if isinstance(bridge, LookingBridge) else 0
 
 
 def _summary(recipe: Recipe) -> str:

@@ -165,6 +165,7 @@ BRIDGES: Mapping[str, Settings] = {
     "004": attention_bridge("bilinear", {"query": "current", "into": ("output",), "feed": False}),
     "state": attention_bridge("bilinear", {"query": "current", "into": ("state",), "feed": False}),
     "concatenated": attention_bridge("additive", {"query": "current", "into": ("concatenated",), "feed": False}),
+    "monotonic": {"kind": "monotonic", "score": {"kind": "additive", "size": 7}, "reach": 2},
 }
 
 
@@ -179,7 +180,8 @@ def build_section(
     inputs: str = "teacher",
 ) -> sections.Model:
     """A tiny model whose widths differ wherever the recipe lets them."""
-    same = bridge.get("start", {}).get("dense") == 0 or bridge.get("attention", {}).get("kind") == "dot"
+    dot = "dot" in (bridge.get(key, {}).get("kind") for key in ("attention", "score"))
+    same = bridge.get("start", {}).get("dense") == 0 or dot
     memory_size = DECODER_SIZE if same or "state" in bridge.get("into", ()) else 8
     encoder = {
         "kind": "text",
@@ -265,7 +267,7 @@ def contexts_behind_a_gate() -> Iterator[Architecture]:
 
 def decoders_that_read_no_symbols() -> Iterator[Architecture]:
     for inputs, (name, bridge) in product(("distribution", "none"), BRIDGES.items()):
-        if name != "none":
+        if name not in ("none", "monotonic"):  # without the symbols that were written, nobody knows where they were read
             yield Architecture(f"inputs_{inputs}-{name}", build_section(bridge, inputs=inputs))
         if name in ("initial", "bahdanau"):
             section = build_section(bridge, cell=CELLS["lstm"], layers=(2, 2), tied="output", inputs=inputs)
@@ -292,7 +294,7 @@ def build_several(kinds: Sequence[str], bridge: Settings, *, cell: str = "gru", 
 
 def several_sources() -> Iterator[Architecture]:
     for kinds, (name, bridge) in product((*PAIRS, ("grid",)), BRIDGES.items()):
-        if name != "none":
+        if name != "none" and (name != "monotonic" or len(kinds) == 1):
             one = build_several(kinds, bridge)
             yield replace(one, name=f"{one.name}-{name}")
     for name in ("initial", "every_step", "bahdanau", "luong", "004"):
@@ -404,6 +406,8 @@ def encoders_of_frames() -> Iterator[Architecture]:
         yield Architecture(f"{name}-{kind}", section, (("source", "frames"),))
     spoken = {**build_section(BAHDANAU).model_dump(), "encoder": FRAME_ENCODERS["pyramid"], "ctc": {"weight": 0.4}}
     yield Architecture("pyramid-ctc", sections.Model.model_validate(spoken), (("source", "frames"),))
+    spelled = {**build_section(BAHDANAU).model_dump(), "ctc": {"weight": 0.4, "symbols": 3}}
+    yield Architecture("text-ctc", sections.Model.model_validate(spelled))
     for name in ("pyramid", "pyramid_time", "pyramid_bands", "frame_transformer"):
         encoders = {"seen": {**FRAME_ENCODERS[name], "beside": "heard"}, "heard": FRAME_ENCODERS["pyramid_gru"]}
         model = {**build_section(BAHDANAU).model_dump(), "encoder": None, "encoders": encoders, "ctc": {"source": "seen"}}
@@ -423,6 +427,14 @@ def several_looks() -> Iterator[Architecture]:
     for kinds in PAIRS[:3]:
         one = build_several(kinds, {**BAHDANAU, "looks": 2, "gate": True})
         yield replace(one, name=f"{one.name}-2_looks-gated")
+
+
+def positions_that_never_go_back() -> Iterator[Architecture]:
+    """With other scores, with weights that are tied, and with what is given instead of the right symbols in training."""
+    for kind in ("dot", "bilinear", "concat", "projected"):
+        section = build_section({**BRIDGES["monotonic"], "score": ATTENTIONS[kind]}, cell=CELLS["lstm"])
+        yield Architecture(f"monotonic-{kind}", section)
+    yield Architecture("monotonic-tied", build_section({**BRIDGES["monotonic"], "reach": 1}, tied="all"))
 
 
 def encoders_of_sentences() -> Iterator[Architecture]:
@@ -503,6 +515,7 @@ ARCHITECTURES = named(
         *transformers_and_several_sources(),
         *encoders_of_frames(),
         *several_looks(),
+        *positions_that_never_go_back(),
         *encoders_of_sentences(),
         *encoders_beside_others(),
     ]

@@ -13,7 +13,7 @@ from seqloom.models import attention as attentions
 from seqloom.models import bridges, cells
 from seqloom.models.attention import HardAttention
 from seqloom.models.attention.local import FollowingAttention, InStepAttention, MonotonicAttention, PredictiveAttention
-from seqloom.models.decoders import RecurrentDecoder, TransformerDecoder
+from seqloom.models.decoders import MonotonicDecoder, RecurrentDecoder, TransformerDecoder
 from seqloom.models.encoder_decoder import EncoderDecoder
 from seqloom.models.encoders import (
     AskedEncoder,
@@ -163,7 +163,7 @@ def side_by_side_of(
 ) -> equations.Encoded:
     """Positions of all sources; last states of those that give the first one, perhaps compared."""
     whole = equations.side_by_side(list(found.values()), num_layers, num_parts)
-    if isinstance(bridge, sections.NoBridge | sections.CrossAttentionBridge):
+    if isinstance(bridge, sections.NoBridge | sections.MonotonicBridge | sections.CrossAttentionBridge):
         return whole
     starting = [found[name] for name in bridge.start.sources or found]
     finals = equations.side_by_side(starting, num_layers, num_parts).finals
@@ -212,11 +212,13 @@ def multi_head_of(attention: nn.Module) -> equations.MultiHead:
 
 def decoder_of(
     model: EncoderDecoder, section: sections.Model, counts: Sequence[int]
-) -> equations.Decoder | equations.TransformerDecoder:
+) -> equations.Decoder | equations.MonotonicDecoder | equations.TransformerDecoder:
     """counts: how many positions each source has."""
     match model.decoder:
         case TransformerDecoder() as decoder:
             return transformer_decoder_of(decoder, counts)
+        case MonotonicDecoder() as decoder:
+            return monotonic_decoder_of(decoder, section)
         case RecurrentDecoder() as decoder:
             return recurrent_decoder_of(decoder, section, counts)
         case other:
@@ -243,10 +245,26 @@ def transformer_decoder_of(decoder: TransformerDecoder, counts: Sequence[int]) -
     )
 
 
+def monotonic_decoder_of(decoder: MonotonicDecoder, section: sections.Model) -> equations.MonotonicDecoder:
+    assert isinstance(section.decoder, sections.RecurrentDecoder)
+    assert isinstance(decoder.bridge, bridges.MonotonicBridge)
+    return equations.MonotonicDecoder(
+        E=array(decoder.embedding.weight),
+        layers=[cell_of(cell, section.decoder) for cell in decoder.cells],
+        score=score_of(decoder.bridge.score),
+        d=array(decoder.bridge.distances),
+        W_s=array(decoder.from_state.get_parameter("weight")),
+        b_s=array(decoder.from_state.get_parameter("bias")),
+        W_h=array(decoder.from_source.get_parameter("weight")),
+        V=array(decoder.emission.get_parameter("weight")),
+        b=array(decoder.emission.get_parameter("bias")),
+    )
+
+
 def recurrent_decoder_of(decoder: RecurrentDecoder, section: sections.Model, counts: Sequence[int]) -> equations.Decoder:
     copying = decoder.copying
     assert isinstance(section.decoder, sections.RecurrentDecoder)
-    assert not isinstance(section.bridge, sections.CrossAttentionBridge)
+    assert not isinstance(section.bridge, sections.MonotonicBridge | sections.CrossAttentionBridge)
     attends = section.bridge if isinstance(section.bridge, sections.AttentionBridge) else None
     return equations.Decoder(
         option=section.bridge.kind,

@@ -249,11 +249,14 @@ def test_the_equations_of_the_lectures_give_the_same_log_probabilities(architect
         decoder = decoder_of(model, architecture.section, [len(one) for one in symbols])
         source = source_of(architecture, model, batch, sentence)
         inputs = [int(y) for y in batch.inputs.values[sentence][:length]]
-        written = (
-            equations.decode_looking_back(source, decoder, inputs)
-            if isinstance(decoder, equations.TransformerDecoder)
-            else equations.decode(source, decoder, list(chain.from_iterable(symbols)), inputs)
-        )
+        match decoder:
+            case equations.TransformerDecoder():
+                written = equations.decode_looking_back(source, decoder, inputs)
+            case equations.MonotonicDecoder():
+                assert source is not None
+                written = equations.decode_walking(source, decoder, inputs)
+            case _:
+                written = equations.decode(source, decoder, list(chain.from_iterable(symbols)), inputs)
         assert_same(said.log_probs[sentence, :length], torch.from_numpy(written.log_probs), 1e-8)
         looked = [
             weights[sentence, :, :length][..., real_positions(architecture, name)[sentence]]

@@ -1,11 +1,14 @@
 """CTC as a second loss, and a model that is searched with it: trained, predicted with, exported."""
 
+import itertools
+import math
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 
+from seqloom.data.arrays import Padded
 from seqloom.errors import RecipeError, UsageError
 from seqloom.export.writing import export_run
 from seqloom.prediction.predictor import Predictor
@@ -17,14 +20,31 @@ from .architectures import ARCHITECTURES
 from .harness import batch_for, build_random
 
 
-def test_the_objective_is_a_share_of_each() -> None:
-    architecture = ARCHITECTURES["pyramid-ctc"]
+@pytest.mark.parametrize("name", ["pyramid-ctc", "text-ctc"])
+def test_the_objective_is_a_share_of_each(name: str) -> None:
+    architecture = ARCHITECTURES[name]
     batch, model = batch_for(architecture), build_random(architecture)
     both = model(batch)
     assert model.ctc is not None
     memory = model.encode(batch.sources)["source"]
     spelled = model.ctc.loss(memory, *model.tensors(batch.target)).sum()
     torch.testing.assert_close(both.objective, 0.6 * both.nll + 0.4 * spelled)
+
+
+def test_a_position_can_say_several_symbols() -> None:
+    """The one position of a source has three places: what can be said is every target of up to three symbols, and no other."""
+    model = build_random(ARCHITECTURES["text-ctc"])
+    assert model.ctc is not None
+    memory = model.encode({"source": Padded.of([np.array([3])])})["source"]
+    log_probs, places = model.ctc(memory)
+    assert log_probs.shape[1] == places.item() == 3
+    symbols = range(1, log_probs.shape[-1])
+    total = 0.0
+    for length in range(4):
+        for target in itertools.product(symbols, repeat=length):
+            loss = model.ctc.loss(memory, torch.tensor([target], dtype=torch.long), torch.tensor([length])).item()
+            total += math.exp(-loss) if loss else 0.0  # nothing is certain here: zero stands for what cannot be said
+    assert total == pytest.approx(1.0)
 
 
 @pytest.fixture(scope="module")
@@ -77,6 +97,7 @@ def test_search_listens_to_it_and_an_export_says_the_same(run: Path) -> None:
         ({"search": {"kind": "beam", "ctc": 0.3}}, "search.ctc: a search can listen to CTC only if the model learns it"),
         ({"model": {"ctc": {"source": "source"}}}, "`ctc.source` is for models of several sources"),
         ({"model": {"ctc": {"weight": 1.5}}}, "model.ctc.weight: expected a number above 0 and below 1"),
+        ({"model": {"ctc": {"symbols": 0}}}, "model.ctc.symbols: expected a whole number"),
     ],
 )
 def test_what_makes_no_sense_is_refused(body: dict[str, object], part: str) -> None:

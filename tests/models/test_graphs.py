@@ -171,8 +171,10 @@ def test_it_looks_where_it_is_told(architecture: Architecture) -> None:
 
 
 @pytest.mark.parametrize("shortlist", [None, 3])
-@pytest.mark.parametrize("name", ["pyramid-ctc", "pyramid+text-to-transformer"])
-def test_positions_say_the_same_for_ctc(name: str, shortlist: int | None) -> None:
+@pytest.mark.parametrize(
+    ("name", "places"), [("pyramid-ctc", [3, 0, 5]), ("text-ctc", [6, 0, 12]), ("pyramid+text-to-transformer", [3, 0, 5])]
+)
+def test_positions_say_the_same_for_ctc(name: str, places: list[int], shortlist: int | None) -> None:
     architecture = ARCHITECTURES[name]
     batch = batch_for(architecture, (2, 0, 4))
     found = []
@@ -184,7 +186,7 @@ def test_positions_say_the_same_for_ctc(name: str, shortlist: int | None) -> Non
         assert scores is not None
         found.append(scores)
     one, other = found
-    assert one.lengths.tolist() == other.lengths.tolist() == [3, 0, 5]
+    assert one.lengths.tolist() == other.lengths.tolist() == places
     assert_close(one.log_probs[2], other.log_probs[2])
     assert one.log_probs.shape[-1] == (TARGET_SIZE if shortlist is None else 6)
 

@@ -10,7 +10,7 @@ from transition_table import Table
 from seqloom.errors import UsageError
 from seqloom.models.ctc import CtcHead
 from seqloom.models.memory import Memory
-from seqloom.recipe.sections import Beam, Exhaustive, Greedy
+from seqloom.recipe.sections import Beam, Ctc, Exhaustive, Greedy
 from seqloom.search.contracts import FloatArray
 from seqloom.search.ctc import BLANK, Joint, JointState, PositionScores, PrefixState
 from seqloom.search.dispatch import run
@@ -85,10 +85,10 @@ def test_what_no_spelling_has_room_for_is_impossible() -> None:
 
 def test_the_loss_is_that_of_the_whole_target() -> None:
     torch.manual_seed(1)
-    head = CtcHead("source", 3, SYMBOLS, weight=0.5)
+    head = CtcHead(Ctc(weight=0.5), "source", 3, SYMBOLS)
     memory = Memory(torch.randn(2, 5, 3), torch.tensor([[True] * 5, [True] * 4 + [False]]), torch.zeros(2, 3), ())
     losses = head.loss(memory, torch.tensor([[3, 3, 4], [4, 0, 0]]), torch.tensor([3, 1])).detach()
-    said = head(memory).detach().numpy()
+    said = head(memory)[0].detach().numpy()
     expected = [-np.log(spellings(said[0])[3, 3, 4]), -np.log(spellings(said[1][:4])[(4,)])]
     np.testing.assert_allclose(losses.numpy(), expected, rtol=1e-4)
 

@@ -1,7 +1,7 @@
 """Attention: where a decoder looks in its sources, and what it finds there. One module per family of kinds."""
 
 from seqloom.models.attention.additive import AdditiveAttention, ConcatAttention, CoverageAttention
-from seqloom.models.attention.building import build_attention
+from seqloom.models.attention.building import build_attention, build_score
 from seqloom.models.attention.contract import (
     Attention,
     AttentionWeights,
@@ -39,5 +39,6 @@ __all__ = [
     "Read",
     "ScoredAttention",
     "build_attention",
+    "build_score",
     "masked_softmax",
 ]

@@ -5,6 +5,7 @@ from typing import assert_never
 from torch import nn
 
 from seqloom.models.decoders.contract import Decoder
+from seqloom.models.decoders.monotonic import MonotonicDecoder
 from seqloom.models.decoders.recurrent import RecurrentDecoder
 from seqloom.models.decoders.transformer import TransformerDecoder
 from seqloom.models.starts import MemorySizes
@@ -20,6 +21,8 @@ def build_decoder(
 ) -> Decoder:
     """The decoder that a recipe names, over sources of the given memory widths."""
     match section:
+        case sections.RecurrentDecoder() if isinstance(bridge, sections.MonotonicBridge):
+            return MonotonicDecoder(section, bridge, memory_sizes, vocabulary_size, source_embedding)
         case sections.RecurrentDecoder():
             return RecurrentDecoder(section, bridge, memory_sizes, vocabulary_size, source_embedding)
         case sections.TransformerDecoder():

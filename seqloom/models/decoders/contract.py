@@ -196,3 +196,31 @@ class OutputLayer(nn.Module):
     def multiplications(self) -> int:
         """What the logits of a step cost."""
         return self.joined()[0].numel()
+
+
+class LogProbabilities(OutputLayer):
+    """In the place of an output layer, for decoders whose features are log-probabilities already. symbols: how many are kept.
+
+    The softmax that follows every output layer leaves them as they are, or shares all probability among those that are kept.
+    """
+
+    def __init__(self, vocabulary_size: int, *, symbols: int | None = None) -> None:
+        nn.Module.__init__(self)
+        self.vocabulary_size, self.symbols = vocabulary_size, symbols
+
+    def joined(self) -> tuple[Tensor, Tensor]:
+        """There is no matrix."""
+        raise TypeError("log-probabilities are not multiplied")
+
+    def forward(self, features: Tensor) -> Tensor:
+        """Log-probabilities [..., V], perhaps of the first symbols alone."""
+        return features[..., : self.symbols]
+
+    def for_prediction(self, precision: TorchPrecision, symbols: int | None = None) -> "LogProbabilities":  # type: ignore[override]  # noqa: ARG002
+        """The same, for all symbols or the first ones."""
+        return LogProbabilities(self.vocabulary_size, symbols=symbols)
+
+    @property
+    def multiplications(self) -> int:
+        """None."""
+        return 0

@@ -146,9 +146,8 @@ class TorchStepper:
         head = self._model.ctc
         if head is None:
             return None
-        memory = memories[head.source]
-        log_probs, lengths = head(memory)[..., : self._size], memory.mask.sum(dim=1)
-        return PositionScores(log_probs.float().cpu().numpy(), lengths.cpu().numpy())
+        log_probs, lengths = head(memories[head.source])
+        return PositionScores(log_probs[..., : self._size].float().cpu().numpy(), lengths.cpu().numpy())
 
     def position_scores(self, state: State) -> PositionScores | None:
         """What the positions say for CTC, given the state before the first symbol; None for a model without it."""

@@ -92,6 +92,13 @@ def chunked_cross_entropy(
     return objective, nll
 
 
+def cross_entropy_of(log_probs: Tensor, labels: Tensor, weights: Tensor, *, smoothing: float) -> tuple[Tensor, Tensor]:
+    """What `chunked_cross_entropy` says, of log-probabilities [N, V]."""
+    surprise = -log_probs.gather(1, labels[:, None])[:, 0]
+    blamed = (1.0 - smoothing) * surprise - smoothing * log_probs.mean(dim=1) if smoothing else surprise
+    return blamed @ weights, surprise.detach().sum()
+
+
 def sampled_outputs(matrix: Tensor, bias: Tensor, labels: Tensor, count: int) -> tuple[Tensor, Tensor, Tensor]:
     """Rows of the output layer that stand for all of them: those of the labels, and `count` others, drawn evenly.
 

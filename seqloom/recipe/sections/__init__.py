@@ -27,6 +27,7 @@ from seqloom.recipe.sections.bridges import (
     EveryStepBridge,
     InitialBridge,
     LookingBridge,
+    MonotonicBridge,
     NoBridge,
     Start,
 )

@@ -5,7 +5,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from seqloom.recipe.sections.attention import Additive, Attention, Hard, InStep, Local
+from seqloom.recipe.sections.attention import Additive, Attention, Bilinear, BuiltOnScore, Hard, InStep, Local, Score
 from seqloom.recipe.sections.base import MOST_LAYERS, Positive, Rate, Section, SourceName
 
 
@@ -177,6 +177,22 @@ class AttentionBridge(Pointing):
             )
 
 
+class MonotonicBridge(BuiltOnScore):
+    """Every symbol is read off one position, and positions never go back. Which ones they are stays open: all ways count.
+
+    For targets that run along with their sources, such as sounds and letters (Wu and Cotterell 2019).
+    """
+
+    kind: Literal["monotonic"] = "monotonic"
+    score: Score = Field(default_factory=Bilinear)
+    reach: Annotated[int, Field(ge=1, le=100)] = 12
+    """Up to how many positions forward moves differ by how far they go; all further ones are alike."""
+
+    def words(self, *, several: bool) -> str:  # noqa: ARG002
+        """How the decoder sees the source, or `several` of them, in a summary of the recipe."""
+        return f"one position for each symbol by {self.score.words}, never back, all ways to go summed"
+
+
 class CrossAttentionBridge(Section):
     """Every layer of a transformer decoder reads the source by multi-head attention, with the decoder's heads."""
 
@@ -192,7 +208,8 @@ class CrossAttentionBridge(Section):
 
 
 Bridge = Annotated[
-    NoBridge | InitialBridge | EveryStepBridge | AttentionBridge | CrossAttentionBridge, Field(discriminator="kind")
+    NoBridge | InitialBridge | EveryStepBridge | AttentionBridge | MonotonicBridge | CrossAttentionBridge,
+    Field(discriminator="kind"),
 ]
-LookingBridge = AttentionBridge | CrossAttentionBridge
+LookingBridge = AttentionBridge | MonotonicBridge | CrossAttentionBridge
 """The bridges that have weights over source positions."""

@@ -7,7 +7,7 @@ from pydantic import AfterValidator, Field, model_validator
 
 from seqloom.recipe.sections.attention import Attention, Dot, MultiHead, score_of
 from seqloom.recipe.sections.base import Fraction, Layers, Named, Positive, Section, sized
-from seqloom.recipe.sections.bridges import AttentionBridge, Bridge, CrossAttentionBridge, NoBridge, Start
+from seqloom.recipe.sections.bridges import AttentionBridge, Bridge, CrossAttentionBridge, MonotonicBridge, NoBridge, Start
 from seqloom.recipe.sections.columns import SOURCE
 from seqloom.recipe.sections.frames import FrameTransformerEncoder, PyramidEncoder
 from seqloom.recipe.sections.neighbours import check_neighbours
@@ -70,10 +70,12 @@ Decoder = Annotated[RecurrentDecoder | TransformerDecoder, Field(discriminator="
 
 
 class Ctc(Section):
-    """A second way to the target: every position of a source says a symbol of it or nothing, in their order."""
+    """A second way to the target: every position of a source says some symbols of it or nothing, in their order."""
 
     weight: Annotated[float, Field(gt=0, lt=1)] = 0.3
     """Its share of the loss; the rest is cross-entropy."""
+    symbols: Annotated[int, Field(ge=1, le=8)] = 1
+    """How many symbols a position can say. A frame of sound is a part of one; a letter may stand for two or three."""
     source: str | None = None
     """Whose positions speak, where there are several sources."""
 
@@ -138,11 +140,14 @@ class Model(Section):
             return self
         if not encoders:
             raise ValueError(f"the bridge {self.bridge.kind} needs an encoder. Add one, or write `bridge: {{kind: none}}`")
-        if isinstance(self.bridge, CrossAttentionBridge):
-            _check_summary(encoders)
+        if isinstance(self.bridge, CrossAttentionBridge | MonotonicBridge):
+            _check_summary(encoders, self.bridge)
         else:
             _check_started(self.encoders or {}, self.bridge.start)
             _check_start(self._starting(self.bridge.start), self.decoder, self.bridge.start)
+        if isinstance(self.bridge, MonotonicBridge):
+            _check_monotonic(self.encoders, self.decoder)
+            _check_dot(encoders, self.decoder, self.bridge.score)
         if isinstance(self.bridge, AttentionBridge) and isinstance(self.decoder, RecurrentDecoder):
             _check_dot(encoders, self.decoder, self.bridge.attention)
             _check_state(encoders, self.decoder, self.bridge)
@@ -248,17 +253,36 @@ def _check_start(encoders: Sequence[AnyEncoder], decoder: Decoder, start: Start)
             )
 
 
-def _check_summary(encoders: Sequence[AnyEncoder]) -> None:
+def _check_monotonic(encoders: Encoders | None, decoder: Decoder) -> None:
+    """Check that there is one source to walk along, and a decoder that knows what was read off it."""
+    if not isinstance(decoder, RecurrentDecoder):
+        raise ValueError(
+            "`bridge: {kind: monotonic}` reads a symbol off one position for each state of a recurrent decoder; a "
+            f"{decoder.kind} decoder reads in every layer. Write `decoder: {{kind: recurrent}}`, or leave the bridge out"
+        )
+    if encoders is not None and len(encoders) > 1:
+        raise ValueError(
+            f"`bridge: {{kind: monotonic}}` walks along one source, and there are {len(encoders)}. "
+            "Write `bridge: {kind: attention}`"
+        )
+    if not decoder.reads_symbols:
+        raise ValueError(
+            f"`inputs: {{kind: {decoder.inputs.kind}}}` keeps from the decoder which symbols were written, and "
+            "`bridge: {kind: monotonic}` knows by them how far it has come. Write `inputs: {kind: teacher}`"
+        )
+
+
+def _check_summary(encoders: Sequence[AnyEncoder], bridge: CrossAttentionBridge | MonotonicBridge) -> None:
     """Check that nothing is said of summaries, where none is read."""
     for encoder in encoders:
         if isinstance(encoder, GridEncoder) and encoder.summary != "pool":
             raise ValueError(
-                f"`summary: {encoder.summary}` makes one vector of an image, and `bridge: {{kind: cross_attention}}` reads the "
+                f"`summary: {encoder.summary}` makes one vector of an image, and `bridge: {{kind: {bridge.kind}}}` reads the "
                 "states alone. Remove `summary`"
             )
 
 
-def _check_dot(encoders: Sequence[AnyEncoder], decoder: RecurrentDecoder, attention: Attention) -> None:
+def _check_dot(encoders: Sequence[AnyEncoder], decoder: Decoder, attention: Attention) -> None:
     for encoder in encoders:
         if isinstance(score_of(attention), Dot) and encoder.memory_size != decoder.size:
             raise ValueError(

@@ -6,7 +6,7 @@ from typing import Literal, Self
 from pydantic import Field, model_validator
 
 from seqloom.recipe.sections.base import Count, Section
-from seqloom.recipe.sections.bridges import AttentionBridge, LookingBridge
+from seqloom.recipe.sections.bridges import AttentionBridge, LookingBridge, MonotonicBridge
 from seqloom.recipe.sections.data import Data
 from seqloom.recipe.sections.frames import FrameTransformerEncoder, PyramidEncoder
 from seqloom.recipe.sections.model import AnyEncoder, DenseEncoder, Model
@@ -165,6 +165,11 @@ class Recipe(Section):
             raise ValueError(
                 "training.sampled_softmax: it looks at part of the vocabulary, and with `copy: true` an output may be any "
                 "symbol of the source. Remove one of them"
+            )
+        if isinstance(self.model.bridge, MonotonicBridge):
+            raise ValueError(
+                "training.sampled_softmax: it looks at part of the vocabulary, and with `bridge: {kind: monotonic}` every "
+                "position speaks of all of it. Remove `sampled_softmax`"
             )
         return self
 

@@ -44,6 +44,7 @@ from .encoder import (
     side_by_side,
 )
 from .frames import Convolution, encode_frames_at_once, encode_pyramid, look, read_with
+from .monotonic import MonotonicDecoder, decode_walking
 from .related import RelatedEncoder, encode_related
 from .transformers import (
     FeedForward,
@@ -87,6 +88,7 @@ __all__ = [
     "Looking",
     "Lstm",
     "Matrix",
+    "MonotonicDecoder",
     "MultiHead",
     "Norm",
     "Projected",
@@ -104,6 +106,7 @@ __all__ = [
     "compare",
     "decode",
     "decode_looking_back",
+    "decode_walking",
     "encode",
     "encode_asked",
     "encode_at_once",

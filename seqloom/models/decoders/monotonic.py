@@ -1,0 +1,153 @@
+"""Exact monotonic hard attention (Wu and Cotterell 2019): every symbol is read off one position, and positions never go back.
+
+Which positions these are is never said, so all ways to walk along the source count:
+
+    p(y_t | y_<t, x) = sum_j w_tj p(y_t | s_t, h_j)
+    w_tj             = sum_i b_{t-1,i} p(i -> j | s_t)           b_t,j proportional to w_tj p(y_t | s_t, h_j)
+
+`w_t` says where step t reads, given what was written before it, and `b_t` where it has read, once its symbol is known. Cells
+see symbols alone, so that they run over a whole target first. Soft attention mixes states and then speaks; here every position
+speaks, and what they say is mixed. Of few examples that is learnt far sooner: a letter says its sound, wherever it stands.
+"""
+
+from dataclasses import replace
+
+import torch
+from torch import Tensor, nn
+
+from seqloom.models.attention import Carry, KeyValues
+from seqloom.models.bridges import Link, MonotonicBridge
+from seqloom.models.decoders.contract import Decoded, DecoderState, LogProbabilities, OutputLayer
+from seqloom.models.decoders.recurrent import RecurrentDecoder
+from seqloom.models.mixed_precision import Linear
+from seqloom.models.operations import Multiplications, matrix_entries
+from seqloom.models.products import build_product
+from seqloom.models.starts import Memories, MemorySizes
+from seqloom.recipe import sections
+from seqloom.system.cpu import TorchPrecision
+
+SMALLEST = 1e-30
+"""What stands for nothing where its logarithm is taken, or where it divides."""
+
+
+class MonotonicDecoder(RecurrentDecoder):
+    """Cells that read symbols, and an output layer that speaks for every position: `softmax(V tanh(W_s s_t + W_h h_j) + b)`.
+
+    What it decodes are log-probabilities already. Carried from step to step are `w_t`, [B, K, S], and the log-probabilities of
+    what every position would have said, [B, K, S, V], by which the symbol that was written tells where it was read.
+    """
+
+    def __init__(
+        self,
+        section: sections.RecurrentDecoder,
+        bridge: sections.MonotonicBridge,
+        memory_sizes: MemorySizes,
+        vocabulary_size: int,
+        source_embedding: nn.Embedding | None = None,
+    ) -> None:
+        super().__init__(section, bridge, memory_sizes, vocabulary_size, source_embedding)
+        (memory_size,) = memory_sizes.values()
+        self.from_state: nn.Module = Linear(section.size, section.size)
+        self.from_source: nn.Module = Linear(memory_size.states, section.size, bias=False)
+        self.emission: nn.Module = self.output
+        self.output = LogProbabilities(vocabulary_size)
+
+    @property
+    def _path(self) -> MonotonicBridge:
+        if not isinstance(self.bridge, MonotonicBridge):
+            raise TypeError(self.bridge)
+        return self.bridge
+
+    def start(self, memories: Memories, batch_size: int) -> DecoderState:
+        """At the first position, with nothing written: every position has said the same."""
+        state = super().start(memories, batch_size)
+        ((name, keys),) = state.link.keys.items()
+        said = self.from_source(keys.values).masked_fill(~keys.mask[..., None], 0.0)
+        first = torch.zeros_like(said[:, None, :, 0])
+        first[..., 0] = 1.0
+        emissions = said.new_zeros(batch_size, 1, said.shape[1], self.output.vocabulary_size)
+        link = replace(state.link, keys={name: KeyValues(keys.keys, said, keys.mask)})
+        return replace(state, link=link, carry={name: (first, emissions)})
+
+    def _needs_order(self, state: DecoderState) -> bool:
+        """The cells do not know where was read, so they never wait for it."""
+        return bool(state.link.oracle)
+
+    def forward(self, tokens: Tensor, state: DecoderState) -> Decoded:
+        """Read the given symbols [B, T] one after the other from a state of one row per sentence."""
+        decoded = super().forward(tokens, state)
+        ((name, (weights, before)),) = state.carry.items()
+        emissions, moves = self._emissions(decoded.features, state.link), self._path.moves(decoded.features, state.link)
+        told = torch.cat([before, emissions[:, :-1]], dim=1).gather(-1, self._read_off(tokens, emissions)).squeeze(-1)
+        link, steps = state.link, []
+        for move, said in zip(moves.unbind(dim=1), told.unbind(dim=1), strict=True):
+            weights = _directed(name, _moved(weights, said[:, None], move[:, None]), link)
+            steps.append(weights)
+            link = link.later()
+        return self._spoken(decoded, name, torch.cat(steps, dim=1), emissions, carry=(weights, emissions[:, -1:]))
+
+    def step(self, tokens: Tensor, state: DecoderState) -> Decoded:
+        """Read one symbol in every row, tokens [B, K]; the T of what comes back counts rows."""
+        decoded = super().step(tokens, state)
+        ((name, (weights, before)),) = state.carry.items()
+        emissions, moves = self._emissions(decoded.features, state.link), self._path.moves(decoded.features, state.link)
+        told = before.gather(-1, self._read_off(tokens, before)).squeeze(-1)
+        weights = _directed(name, _moved(weights, told, moves), state.link)
+        return self._spoken(decoded, name, weights, emissions, carry=(weights, emissions))
+
+    def _emissions(self, hidden: Tensor, link: Link) -> Tensor:
+        """`log p(y | s_t, h_j)` of all symbols for every position; hidden [B, T, D] -> [B, T, S, V]."""
+        (keys,) = link.keys.values()
+        features = torch.tanh(self.from_state(hidden)[:, :, None] + keys.values[:, None])
+        thinned = self.output_dropout(features.flatten(1, 2)).view_as(features)
+        return torch.log_softmax(self.emission(thinned), dim=-1)
+
+    def _read_off(self, tokens: Tensor, emissions: Tensor) -> Tensor:
+        """Symbols [B, T] as places in what every position says, [B, T, S, 1]."""
+        return tokens[..., None, None].expand(-1, -1, emissions.shape[2], -1)
+
+    def _spoken(self, decoded: Decoded, name: str, weights: Tensor, emissions: Tensor, *, carry: Carry) -> Decoded:
+        """What all positions say together, by the weights [B, T, S] of the steps. carry: of the state after them."""
+        highest = emissions.detach().amax(dim=2)
+        mixed = (weights[:, :, None] @ (emissions - highest[:, :, None]).exp()).squeeze(2)
+        log_probs = mixed.clamp_min(SMALLEST).log() + highest
+        mask = decoded.state.link.keys[name].mask
+        after = replace(decoded.state, carry={name: carry})
+        return Decoded(log_probs, {name: (weights * mask[:, None])[:, None]}, after, {})
+
+    # --- other forms --------------------------------------------------------------------------------------------------
+
+    @property
+    def multiplications(self) -> Multiplications:
+        """Those of the cells; what state and positions say, and the output layer for each pair of them."""
+        own = Multiplications(
+            source=matrix_entries(self.from_source),
+            target=matrix_entries(self.from_state),
+            pair=self.emission.multiplications if isinstance(self.emission, OutputLayer) else 0,
+        )
+        return super().multiplications + own
+
+    def for_prediction(self, precision: TorchPrecision) -> None:
+        """Lay out cells, bridge and what every position says."""
+        super().for_prediction(precision)
+        if isinstance(self.emission, OutputLayer):
+            self.emission = self.emission.for_prediction(precision)
+        for name in ("from_state", "from_source"):
+            layer = getattr(self, name)
+            self.add_module(name, build_product(precision, layer.weight, layer.bias))
+
+
+def _moved(before: Tensor, said: Tensor, moves: Tensor) -> Tensor:
+    """`w_t`: where a step reads [B, K, S], from where the step before may have read and what was written then.
+
+    before [B, K, S]: `w_{t-1}`; said [B, K, S]: the log-probability of what was written at every position; moves [B, K, S, S]:
+    how probable it is to go from one position to another.
+    """
+    likely = before * (said - said.amax(dim=-1, keepdim=True)).exp()
+    there = likely / likely.sum(dim=-1, keepdim=True).clamp_min(SMALLEST)
+    return (there[:, :, None] @ moves).squeeze(2)
+
+
+def _directed(name: str, weights: Tensor, link: Link) -> Tensor:
+    """Weights [B, K, S], or those that an oracle gives in their place."""
+    return link.oracle[name].over(weights[:, None])[:, 0] if name in link.oracle else weights
