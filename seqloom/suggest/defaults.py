@@ -9,9 +9,19 @@ from typing import Any, Literal
 from seqloom.data.reading.formats import paths_of, read_examples, read_text
 from seqloom.errors import DataError
 from seqloom.recipe import Recipe, parse_recipe, recipe_from, to_yaml
-from seqloom.recipe.sections import TARGET, Aligned, Files, TextEncoder, Vocabulary
+from seqloom.recipe.sections import (
+    TARGET,
+    Aligned,
+    AttentionBridge,
+    Bilinear,
+    Files,
+    MonotonicBridge,
+    TextEncoder,
+    Vocabulary,
+)
 from seqloom.recipe.sections.columns import is_lone
 from seqloom.recipe.shipped import shipped_recipe
+from seqloom.suggest.order import run_along
 from seqloom.suggest.recognition import Recognised, recognise, spread_over
 from seqloom.suggest.two_texts import ANSWERS, body_for_two_texts, recipe_of_two_texts
 
@@ -42,6 +52,8 @@ DIALOGUE = "dialogue"
 """... texts that others precede, such as earlier turns; or of ..."""
 SUMMARIES, _LONG_TEXT, _SHORTER, _SUMMARY_WORDS = "summaries", 25, 2.5, 2
 """... texts of so many words, on average, and of targets that are so many times shorter, and longer than a word or two."""
+_FREE = AttentionBridge(query="current", into=("combined",), feed=True, attention=Bilinear())
+"""In the place of a bridge that walks along the source, where targets do not run along with it."""
 METRICS: dict[Kind, str] = {"symbols": "symbol_error_rate", "characters": "cer", "bpe": "chrf"}
 """What models are judged by that write symbols of a kind."""
 
@@ -70,6 +82,10 @@ class TextStatistics:
         """Few kinds of short pieces between spaces, each seen often: phonemes, tags, spelled-out letters."""
         few = self.words > 1.5 and self.word_types <= 300 and self.longest_word <= 8
         return few and (self.repeats >= 20 or (self.repeats >= 2 and self.word_length <= 2))
+
+    def symbols(self, text: str) -> Sequence[str]:
+        """The symbols of a text, as far as order is concerned."""
+        return text if self.kind == "characters" else text.split()
 
     @property
     def length(self) -> float:
@@ -113,9 +129,19 @@ def recipe_for(
     length = max(*(source.length for source in sources.values()), 1.0 if table.classes else target.length)
     narrowed = table.count < _ENOUGH and _encoder_size(base) > _NARROW
     model = _model(base, list(sources), narrowed=narrowed)
+    if isinstance(base.model.bridge, MonotonicBridge) and not _walks_along(table, sources, target):
+        model["bridge"] = _FREE.model_dump()
     training = _training(base, table, length, METRICS[target.kind] if narrowed else None)
     body = {"data": data, "model": model, "training": training, "search": base.search.model_dump()}
     return finished(body, validation, test, overrides)
+
+
+def _walks_along(table: Recognised, sources: Mapping[str, TextStatistics], target: TextStatistics) -> bool:
+    """Whether the one source can be walked along while the target is written."""
+    if table.classes or len(sources) > 1:
+        return False
+    ((name, source),) = sources.items()
+    return run_along(list(map(source.symbols, table.texts(name))), list(map(target.symbols, table.texts(TARGET))))
 
 
 def _fit_answers(body: dict[str, Any], table: Recognised) -> None:

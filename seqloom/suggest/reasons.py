@@ -1,7 +1,7 @@
 """Why settings that were chosen for some data are what they are, in words."""
 
 from seqloom.recipe import Recipe
-from seqloom.recipe.sections import TARGET, Vocabulary
+from seqloom.recipe.sections import TARGET, MonotonicBridge, Vocabulary
 from seqloom.suggest.defaults import BASES, DIALOGUE, INFLECTION, SUMMARIES
 from seqloom.suggest.recognition.naming import ANSWER_SOURCES
 from seqloom.suggest.two_texts import ANSWERS
@@ -16,6 +16,8 @@ _SYMBOLS = {
     "file": "the symbols of a given vocabulary",
 }
 
+_ALONG = "every symbol is read off one position, never back, as targets run along with their sources; "
+
 
 def reasons(recipe: Recipe, *, timed: bool = False) -> str:
     """What was chosen for the data of a recipe, and why, in a sentence. timed: its updates are still to be counted."""
@@ -28,9 +30,12 @@ def reasons(recipe: Recipe, *, timed: bool = False) -> str:
         symbols = "; ".join(f"the {name} is {words}" for name, words in sides.items())
     start = "" if data.file_sources else f"the recipe {_base(recipe)}, fitted to the data: "
     sized = f"the decoder has {recipe.model.decoder.size} units, which suits this amount of data"
+    along = "" if not isinstance(recipe.model.bridge, MonotonicBridge) else _ALONG
     length = "" if timed else f"at most {training.epochs} epochs, as small data is gone over more often; "
     judged = f"judged by {training.validation.metric}, which suits the targets"
-    return f"{start}{symbols}; {sized}; {length}{judged}. Change anything with --set, or take a recipe (seqloom recipes ls)"
+    return (
+        f"{start}{symbols}; {along}{sized}; {length}{judged}. Change anything with --set, or take a recipe (seqloom recipes ls)"
+    )
 
 
 def _base(recipe: Recipe) -> str:
