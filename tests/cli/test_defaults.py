@@ -55,6 +55,14 @@ def test_pronunciations_get_the_shipped_recipe(tmp_path: Path) -> None:
     assert "the recipe pronunciation" in reasons(recipe)
 
 
+def test_what_does_not_run_along_with_its_source_gets_attention(tmp_path: Path) -> None:
+    along = _recipe(tmp_path, [f"{word}\t{' '.join(word.upper())}" for word in _words(300)])
+    back = _recipe(tmp_path, [f"{word}\t{' '.join(word.upper()[::-1])}" for word in _words(300)])
+    assert (along.model.bridge.kind, back.model.bridge.kind) == ("monotonic", "attention")
+    assert "never back, as targets run along with their sources" in reasons(along)
+    assert "never back" not in reasons(back)
+
+
 def test_case_is_kept_where_it_tells_words_apart(tmp_path: Path) -> None:
     words = [*_words(100), "Weg", "weg"]
     recipe = _recipe(tmp_path, [f"{word}\t{' '.join(word)}" for word in words])

@@ -111,6 +111,21 @@ CONTRADICTIONS = {
         "model: `bridge: {kind: cross_attention}` reads the source in every layer of a transformer decoder, and this decoder "
         "is recurrent. Write `bridge: {kind: attention, attention: {kind: multi_head}}`, or `decoder: {kind: transformer}`."
     ),
+    "{decoder: {kind: transformer}, bridge: {kind: monotonic}}": (
+        "model: `bridge: {kind: monotonic}` reads a symbol off one position for each state of a recurrent decoder; a "
+        "transformer decoder reads in every layer. Write `decoder: {kind: recurrent}`, or leave the bridge out."
+    ),
+    "{encoders: {one: {}, other: {}}, bridge: {kind: monotonic}}": (
+        "model: `bridge: {kind: monotonic}` walks along one source, and there are 2. Write `bridge: {kind: attention}`."
+    ),
+    "{decoder: {inputs: {kind: none}}, bridge: {kind: monotonic}}": (
+        "model: `inputs: {kind: none}` keeps from the decoder which symbols were written, and `bridge: {kind: monotonic}` "
+        "knows by them how far it has come. Write `inputs: {kind: teacher}`."
+    ),
+    "bridge: {kind: monotonic, score: {kind: additive, coverage: true}}": (
+        "model.bridge: a `score` depends on query and state alone, so it cannot see the coverage. Remove `coverage` from it, "
+        "or use `kind: additive` with `coverage: true` as the attention itself."
+    ),
     "{decoder: {kind: transformer}, bridge: {kind: cross_attention, weights_of: 3}}": (
         "model: `weights_of: 3` names a layer of the decoder, which has 2. Use a number up to 2, last or mean."
     ),
