@@ -187,8 +187,8 @@ def inflection(language: str) -> Task:
 
 INFLECTIONS = all_languages("inflection", "sigmorphon2016_inflection", "{language}.{part}.tsv.gz", INFLECTED)
 PRONUNCIATIONS = all_languages("g2p", "sigmorphon2020_g2p", "{language}_{part}.tsv.gz", LANGUAGES)
-WIDER = ("model.encoder.size=256", "model.decoder.size=512", "model.bridge.feed=false")
-"""Of the recipe for thousands of words, for many more of them; without `feed`, to read all steps at once."""
+WIDER = ("model.encoder.size=256", "model.decoder.size=384")
+"""Of the recipe for thousands of words, for many more of them."""
 TOGETHER = (
     *WIDER,
     "data.columns={source: 1, target: 2, features: [3]}",

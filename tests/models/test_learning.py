@@ -132,7 +132,7 @@ FURTHER_LEARNERS = {
     "doubly_stochastic": (Learner(in_a_loop(ADDITIVE, doubly_stochastic=0.1), (3, 6), steps=110), "reverse"),
     # A window that moves along with the target sees what it needs when it copies.
     "local-monotonic": (Learner(in_a_loop(MONOTONIC), (3, 6), steps=130), "copy"),
-    "monotonic": (Learner(model("lstm", {"kind": "monotonic"}), (3, 6), steps=160), "copy"),
+    "monotonic": (Learner(model("lstm", {"kind": "monotonic"}), (3, 6), steps=240), "copy"),
     "local-predictive": (Learner(at_once(PREDICTIVE), (3, 6), steps=160), "reverse"),
     "hard-at_once": (Learner(at_once(HARD), (3, 6), steps=280), "copy"),
     "hard-in_a_loop": (Learner(in_a_loop(HARD), (3, 6), steps=250), "reverse"),
