@@ -182,6 +182,10 @@ def test_a_sampled_softmax_needs_plain_labels_and_no_copying() -> None:
         "r.yaml:2: training.sampled_softmax: it looks at part of the vocabulary, and with `copy: true` an output may be any "
         "symbol of the source. Remove one of them."
     )
+    assert refusal(sampled + "}\nmodel: {bridge: {kind: monotonic}}\n") == (
+        "r.yaml:2: training.sampled_softmax: it looks at part of the vocabulary, and with `bridge: {kind: monotonic}` every "
+        "position speaks of all of it. Remove `sampled_softmax`."
+    )
 
 
 def test_running_text_is_read_as_it_is() -> None:
