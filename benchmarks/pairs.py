@@ -187,8 +187,12 @@ def inflection(language: str) -> Task:
 
 INFLECTIONS = all_languages("inflection", "sigmorphon2016_inflection", "{language}.{part}.tsv.gz", INFLECTED)
 PRONUNCIATIONS = all_languages("g2p", "sigmorphon2020_g2p", "{language}_{part}.tsv.gz", LANGUAGES)
-WIDER = ("model.encoder.size=256", "model.decoder.size=384")
-"""Of the recipe for thousands of words, for many more of them."""
+WIDER = (
+    "model.encoder={kind: text, cell: lstm, size: 256, embedding: 128, bidirectional: true, dropout: 0.4}",
+    "model.decoder={kind: recurrent, cell: lstm, size: 512, embedding: 128, dropout: 0.4}",
+    "model.bridge={kind: attention, query: current, into: [combined], attention: {kind: bilinear}}",
+)
+"""For many more than thousands of words: attention, which these rows were measured with, that reads all steps at once."""
 TOGETHER = (
     *WIDER,
     "data.columns={source: 1, target: 2, features: [3]}",
