@@ -66,7 +66,7 @@ def test_what_does_not_run_along_with_its_source_gets_attention(tmp_path: Path) 
 def test_case_is_kept_where_it_tells_words_apart(tmp_path: Path) -> None:
     words = [*_words(100), "Weg", "weg"]
     recipe = _recipe(tmp_path, [f"{word}\t{' '.join(word)}" for word in words])
-    assert recipe.data.vocabularies.source == Characters(lowercase=False, normalise="nfd")
+    assert recipe.data.vocabularies.source == Characters(lowercase=False, normalise="nfd", begin_end=True)
 
 
 def test_small_data_gets_a_narrower_model_and_large_data_the_shipped_one(tmp_path: Path) -> None:
