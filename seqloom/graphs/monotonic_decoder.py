@@ -11,9 +11,6 @@ from seqloom.graphs.recurrent_decoder import RecurrentDecoder
 from seqloom.recipe import sections
 from seqloom.symbols import BEGIN, UNKNOWN
 
-SMALLEST = 1e-30
-"""What stands for nothing where its logarithm is taken, or where it divides."""
-
 
 class MonotonicDecoder(RecurrentDecoder):
     """Cells that read symbols, and an output layer for every position. Its features are log-probabilities."""
@@ -113,11 +110,8 @@ class MonotonicDecoder(RecurrentDecoder):
         everywhere = graph.concat(graph.op("Shape", places), graph.whole(1), axis=0)
         written = graph.op("Expand", graph.unsqueeze(tokens, 2, 3), everywhere)
         told = graph.squeeze(graph.op("GatherElements", said, written, axis=3), 3)
-        highest = graph.op("ReduceMax", told, graph.whole(-1), keepdims=1)
-        likely = graph.mul(places, graph.op("Exp", graph.sub(told, highest)))
-        total = graph.op("Max", graph.op("ReduceSum", likely, graph.whole(-1), keepdims=1), graph.number(SMALLEST))
-        there = graph.unsqueeze(graph.op("Div", likely, total), 2)
-        return graph.squeeze(graph.op("MatMul", there, moves), 2)
+        there = graph.op("Softmax", graph.add(graph.op("Log", places), told), axis=-1)
+        return graph.squeeze(graph.op("MatMul", graph.unsqueeze(there, 2), moves), 2)
 
     def _said(self, graph: Graph, hidden: Value, leaves: Values) -> Value:
         """`log p(y | s_t, h_j)` of all symbols for every position, [B, K, S, V]."""
@@ -127,7 +121,7 @@ class MonotonicDecoder(RecurrentDecoder):
 
     def _mixed(self, graph: Graph, weights: Value, said: Value) -> Value:
         """What all positions say together, [B, K, V]."""
-        highest = graph.op("ReduceMax", said, graph.whole(2), keepdims=1)
-        shares = graph.op("MatMul", graph.unsqueeze(weights, 2), graph.op("Exp", graph.sub(said, highest)))
-        logs = graph.op("Log", graph.op("Max", shares, graph.number(SMALLEST)))
-        return graph.squeeze(graph.add(logs, highest), 2)
+        every = graph.add(graph.unsqueeze(graph.op("Log", weights), 3), said)
+        highest = graph.op("ReduceMax", every, graph.whole(2), keepdims=1)
+        total = graph.op("ReduceSum", graph.op("Exp", graph.sub(every, highest)), graph.whole(2), keepdims=1)
+        return graph.squeeze(graph.add(graph.op("Log", total), highest), 2)

@@ -9,16 +9,7 @@ from typing import Any, Literal
 from seqloom.data.reading.formats import paths_of, read_examples, read_text
 from seqloom.errors import DataError
 from seqloom.recipe import Recipe, parse_recipe, recipe_from, to_yaml
-from seqloom.recipe.sections import (
-    TARGET,
-    Aligned,
-    AttentionBridge,
-    Bilinear,
-    Files,
-    MonotonicBridge,
-    TextEncoder,
-    Vocabulary,
-)
+from seqloom.recipe.sections import TARGET, Aligned, Files, MonotonicBridge, TextEncoder, Vocabulary
 from seqloom.recipe.sections.columns import is_lone
 from seqloom.recipe.shipped import shipped_recipe
 from seqloom.suggest.order import run_along
@@ -52,8 +43,6 @@ DIALOGUE = "dialogue"
 """... texts that others precede, such as earlier turns; or of ..."""
 SUMMARIES, _LONG_TEXT, _SHORTER, _SUMMARY_WORDS = "summaries", 25, 2.5, 2
 """... texts of so many words, on average, and of targets that are so many times shorter, and longer than a word or two."""
-_FREE = AttentionBridge(query="current", into=("combined",), feed=True, attention=Bilinear())
-"""In the place of a bridge that walks along the source, where targets do not run along with it."""
 METRICS: dict[Kind, str] = {"symbols": "symbol_error_rate", "characters": "cer", "bpe": "chrf"}
 """What models are judged by that write symbols of a kind."""
 
@@ -127,10 +116,11 @@ def recipe_for(
         **_longest(base, [*sources.values(), target]),
     }
     length = max(*(source.length for source in sources.values()), 1.0 if table.classes else target.length)
-    narrowed = table.count < _ENOUGH and _encoder_size(base) > _NARROW
-    model = _model(base, list(sources), narrowed=narrowed)
-    if isinstance(base.model.bridge, MonotonicBridge) and not _walks_along(table, sources, target):
-        model["bridge"] = _FREE.model_dump()
+    walks = isinstance(base.model.bridge, MonotonicBridge)
+    # Who cannot walk along the source looks at all of it, as transliteration does, whose targets may be in another order.
+    modelled = shipped_recipe(BASES["characters"]) if walks and not _walks_along(table, sources, target) else base
+    narrowed = table.count < _ENOUGH and _encoder_size(modelled) > _NARROW
+    model = _model(modelled, list(sources), narrowed=narrowed)
     training = _training(base, table, length, METRICS[target.kind] if narrowed else None)
     body = {"data": data, "model": model, "training": training, "search": base.search.model_dump()}
     return finished(body, validation, test, overrides)

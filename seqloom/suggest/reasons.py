@@ -17,6 +17,7 @@ _SYMBOLS = {
 }
 
 _ALONG = "every symbol is read off one position, never back, as targets run along with their sources; "
+_NOT_ALONG = "every symbol looks at the whole source, as targets do not run along with their sources; "
 
 
 def reasons(recipe: Recipe, *, timed: bool = False) -> str:
@@ -30,7 +31,9 @@ def reasons(recipe: Recipe, *, timed: bool = False) -> str:
         symbols = "; ".join(f"the {name} is {words}" for name, words in sides.items())
     start = "" if data.file_sources else f"the recipe {_base(recipe)}, fitted to the data: "
     sized = f"the decoder has {recipe.model.decoder.size} units, which suits this amount of data"
-    along = "" if not isinstance(recipe.model.bridge, MonotonicBridge) else _ALONG
+    along = _ALONG if isinstance(recipe.model.bridge, MonotonicBridge) else ""
+    if len(sources) == 1 and data.vocabularies.target.kind == "symbols" and not along:
+        along = _NOT_ALONG
     length = "" if timed else f"at most {training.epochs} epochs, as small data is gone over more often; "
     judged = f"judged by {training.validation.metric}, which suits the targets"
     return (

@@ -39,8 +39,8 @@ class MonotonicBridge(Bridge):
 
     @property
     def multiplications(self) -> Multiplications:
-        """Keys and scores."""
-        return self.score.multiplications
+        """Keys and scores; of the kinds of score, each counts a context for a pair, too, which is not made here."""
+        return self.score.multiplications + Multiplications(pair=-self.score.context_size)
 
     def for_prediction(self, precision: TorchPrecision) -> Bridge:
         """The score in its own form."""

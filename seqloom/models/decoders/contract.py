@@ -130,6 +130,11 @@ class Decoder(nn.Module, ABC):
         self.bridge = self.bridge.for_prediction(precision)
         self.add_module("output", self.output.for_prediction(precision))
 
+    @property
+    def symbol_rows(self) -> tuple[Tensor, ...]:
+        """The parameters that have a row for each symbol."""
+        return self.embedding.weight, *self.output.parameters()
+
     # --- outputs ------------------------------------------------------------------------------------------------------
 
     def log_probs(self, decoded: Decoded) -> Tensor:

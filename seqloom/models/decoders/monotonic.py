@@ -26,15 +26,16 @@ from seqloom.models.starts import Memories, MemorySizes
 from seqloom.recipe import sections
 from seqloom.system.cpu import TorchPrecision
 
-SMALLEST = 1e-30
-"""What stands for nothing where its logarithm is taken, or where it divides."""
+_MOST_NUMBERS = 1 << 24
+"""So many numbers of features are made at a time where nothing is learnt from them; then steps are read in pieces."""
 
 
 class MonotonicDecoder(RecurrentDecoder):
     """Cells that read symbols, and an output layer that speaks for every position: `softmax(V tanh(W_s s_t + W_h h_j) + b)`.
 
-    What it decodes are log-probabilities already. Carried from step to step are `w_t`, [B, K, S], and the log-probabilities of
-    what every position would have said, [B, K, S, V], by which the symbol that was written tells where it was read.
+    What it decodes are log-probabilities already. `output_dropout` thins the states and, once more, what the output layer sees.
+    Carried from step to step are `w_t`, [B, K, S], and the log-probabilities of what every position would have said,
+    [B, K, S, V], by which the symbol that was written tells where it was read.
     """
 
     def __init__(
@@ -76,46 +77,52 @@ class MonotonicDecoder(RecurrentDecoder):
     def forward(self, tokens: Tensor, state: DecoderState) -> Decoded:
         """Read the given symbols [B, T] one after the other from a state of one row per sentence."""
         decoded = super().forward(tokens, state)
-        ((name, (weights, before)),) = state.carry.items()
-        emissions, moves = self._emissions(decoded.features, state.link), self._path.moves(decoded.features, state.link)
-        told = torch.cat([before, emissions[:, :-1]], dim=1).gather(-1, self._read_off(tokens, emissions)).squeeze(-1)
-        link, steps = state.link, []
-        for move, said in zip(moves.unbind(dim=1), told.unbind(dim=1), strict=True):
-            weights = _directed(name, _moved(weights, said[:, None], move[:, None]), link)
-            steps.append(weights)
-            link = link.later()
-        return self._spoken(decoded, name, torch.cat(steps, dim=1), emissions, carry=(weights, emissions[:, -1:]))
+        ((name, carry),) = state.carry.items()
+        steps, link, log_probs, looked = self._steps_at_once(decoded, name), state.link, [], []
+        for hidden, symbols in zip(torch.split(decoded.features, steps, 1), torch.split(tokens, steps, 1), strict=True):
+            weights, before = carry
+            emissions = self._emissions(hidden, link, thinned=True)
+            told = _read_off(torch.cat([before, emissions[:, :-1]], dim=1), symbols)
+            walked = []
+            for query, said in zip(torch.split(hidden, 1, 1), torch.split(told, 1, 1), strict=True):
+                weights = _directed(name, _moved(weights, said, self._path.moves(query, link)), link)
+                walked.append(weights)
+                link = link.later()
+            looked.append(torch.cat(walked, dim=1))
+            log_probs.append(_mixed(looked[-1], emissions))
+            carry = weights, emissions[:, -1:]
+        return _spoken(decoded, name, torch.cat(log_probs, dim=1), torch.cat(looked, dim=1), carry)
 
     def step(self, tokens: Tensor, state: DecoderState) -> Decoded:
-        """Read one symbol in every row, tokens [B, K]; the T of what comes back counts rows."""
+        """Read one symbol in every row, tokens [B, K]; the T of what comes back counts rows. Nothing is left out at random."""
         decoded = super().step(tokens, state)
         ((name, (weights, before)),) = state.carry.items()
-        emissions, moves = self._emissions(decoded.features, state.link), self._path.moves(decoded.features, state.link)
-        told = before.gather(-1, self._read_off(tokens, before)).squeeze(-1)
-        weights = _directed(name, _moved(weights, told, moves), state.link)
-        return self._spoken(decoded, name, weights, emissions, carry=(weights, emissions))
+        moves = self._path.moves(decoded.features, state.link)
+        weights = _directed(name, _moved(weights, _read_off(before, tokens), moves), state.link)
+        emissions = self._emissions(decoded.features, state.link, thinned=False)
+        return _spoken(decoded, name, _mixed(weights, emissions), weights, (weights, emissions))
 
-    def _emissions(self, hidden: Tensor, link: Link) -> Tensor:
+    def _steps_at_once(self, decoded: Decoded, name: str) -> int:
+        """How many steps speak together: all, where gradients need what they say; else as many as memory should hold."""
+        batch, steps, size = decoded.features.shape
+        if torch.is_grad_enabled():
+            return max(1, steps)
+        return max(1, _MOST_NUMBERS // (batch * decoded.state.link.keys[name].mask.shape[1] * size))
+
+    def _emissions(self, hidden: Tensor, link: Link, *, thinned: bool) -> Tensor:
         """`log p(y | s_t, h_j)` of all symbols for every position; hidden [B, T, D] -> [B, T, S, V]."""
         (keys,) = link.keys.values()
         features = torch.tanh(self.from_state(hidden)[:, :, None] + keys.values[:, None])
-        thinned = self.output_dropout(features.flatten(1, 2)).view_as(features)
-        return torch.log_softmax(self.emission(thinned), dim=-1)
-
-    def _read_off(self, tokens: Tensor, emissions: Tensor) -> Tensor:
-        """Symbols [B, T] as places in what every position says, [B, T, S, 1]."""
-        return tokens[..., None, None].expand(-1, -1, emissions.shape[2], -1)
-
-    def _spoken(self, decoded: Decoded, name: str, weights: Tensor, emissions: Tensor, *, carry: Carry) -> Decoded:
-        """What all positions say together, by the weights [B, T, S] of the steps. carry: of the state after them."""
-        highest = emissions.detach().amax(dim=2)
-        mixed = (weights[:, :, None] @ (emissions - highest[:, :, None]).exp()).squeeze(2)
-        log_probs = mixed.clamp_min(SMALLEST).log() + highest
-        mask = decoded.state.link.keys[name].mask
-        after = replace(decoded.state, carry={name: carry})
-        return Decoded(log_probs, {name: (weights * mask[:, None])[:, None]}, after, {})
+        if thinned:
+            features = self.output_dropout(features.flatten(1, 2)).view_as(features)
+        return torch.log_softmax(self.emission(features), dim=-1)
 
     # --- other forms --------------------------------------------------------------------------------------------------
+
+    @property
+    def symbol_rows(self) -> tuple[Tensor, ...]:
+        """The parameters that have a row for each symbol."""
+        return *super().symbol_rows, *self.emission.parameters()
 
     @property
     def multiplications(self) -> Multiplications:
@@ -143,11 +150,33 @@ def _moved(before: Tensor, said: Tensor, moves: Tensor) -> Tensor:
     before [B, K, S]: `w_{t-1}`; said [B, K, S]: the log-probability of what was written at every position; moves [B, K, S, S]:
     how probable it is to go from one position to another.
     """
-    likely = before * (said - said.amax(dim=-1, keepdim=True)).exp()
-    there = likely / likely.sum(dim=-1, keepdim=True).clamp_min(SMALLEST)
+    there = torch.softmax(_log(before) + said, dim=-1)
     return (there[:, :, None] @ moves).squeeze(2)
 
 
 def _directed(name: str, weights: Tensor, link: Link) -> Tensor:
     """Weights [B, K, S], or those that an oracle gives in their place."""
     return link.oracle[name].over(weights[:, None])[:, 0] if name in link.oracle else weights
+
+
+def _read_off(emissions: Tensor, tokens: Tensor) -> Tensor:
+    """The log-probability of symbols [B, T] at every position, [B, T, S]."""
+    return emissions.gather(-1, tokens[..., None, None].expand(-1, -1, emissions.shape[2], -1)).squeeze(-1)
+
+
+def _mixed(weights: Tensor, emissions: Tensor) -> Tensor:
+    """What all positions say together, [B, T, V], by the weights [B, T, S] of the steps."""
+    return torch.logsumexp(_log(weights)[..., None] + emissions, dim=2)
+
+
+def _log(weights: Tensor) -> Tensor:
+    """Logarithms; -inf, and no gradient, of what cannot be: padding, and positions that were left behind."""
+    there = weights > 0
+    return torch.where(there, torch.where(there, weights, 1.0).log(), -torch.inf)
+
+
+def _spoken(decoded: Decoded, name: str, log_probs: Tensor, weights: Tensor, carry: Carry) -> Decoded:
+    """What was decoded: log-probabilities in the place of features, where steps read, and what they carry on."""
+    mask = decoded.state.link.keys[name].mask
+    after = replace(decoded.state, carry={name: carry})
+    return Decoded(log_probs, {name: (weights * mask[:, None])[:, None]}, after, {})

@@ -91,10 +91,11 @@ class OpenedStart:
         for name, parameter in model.named_parameters():
             array = self.weights.get(name)
             rows = self._rows(vocabularies, sides[name]) if name in sides else None
-            if array is None or not _fits(array, parameter, rows):
+            places = model.ctc.places if model.ctc is not None and name.startswith("ctc.") else 1
+            if array is None or not _fits(array, parameter, rows, places):
                 fresh.append(name)
                 continue
-            _copy(parameter, torch.from_numpy(array.copy()), rows)
+            _copy(parameter, torch.from_numpy(array.copy()), rows, places)
             parts += 1
         if not parts:
             raise RunError(f"{self.path}: nothing of its weights fits this model, so it cannot start from it. Name another run")
@@ -122,21 +123,26 @@ class OpenedStart:
         }
 
 
-def _fits(array: npt.NDArray[Any], parameter: nn.Parameter, rows: tuple[list[int], list[int]] | None) -> bool:
-    """Whether a parameter can take over numbers; of rows it needs only those of the symbols that both know."""
+def _fits(array: npt.NDArray[Any], parameter: nn.Parameter, rows: tuple[list[int], list[int]] | None, places: int) -> bool:
+    """Whether a parameter can take over numbers; of rows it needs only those of the symbols that both know.
+
+    places: how often it has the rows of all symbols, one time after the other.
+    """
     if array.dtype.kind != "f":
         return False
     if rows is None:
         return array.shape == tuple(parameter.shape)
-    return array.ndim > 0 and array.shape[1:] == tuple(parameter.shape[1:]) and max(rows[1], default=0) < len(array)
+    alike = array.ndim > 0 and array.shape[1:] == tuple(parameter.shape[1:]) and len(array) % places == 0
+    return alike and max(rows[1], default=0) < len(array) // places
 
 
 @torch.no_grad()
-def _copy(parameter: nn.Parameter, values: torch.Tensor, rows: tuple[list[int], list[int]] | None) -> None:
+def _copy(parameter: nn.Parameter, values: torch.Tensor, rows: tuple[list[int], list[int]] | None, places: int) -> None:
     if rows is None:
         parameter.copy_(values)
-    else:
-        parameter[rows[0]] = values[rows[1]].to(parameter)
+        return
+    own, others = (one.view(places, -1, *parameter.shape[1:]) for one in (parameter, values))
+    own[:, rows[0]] = others[:, rows[1]].to(parameter)
 
 
 def _symbols(vocabulary: Vocabulary) -> list[tuple[str, str]]:
@@ -146,8 +152,8 @@ def _symbols(vocabulary: Vocabulary) -> list[tuple[str, str]]:
 
 def _sides_of_rows(model: EncoderDecoder) -> dict[str, str]:
     """The parameters that have a row for each symbol, by name, and whose symbols they are."""
-    output = model.decoder.output
-    sides = {id(one): TARGET for one in (model.decoder.embedding.weight, output.weight, output.bias, output.attended)}
+    spoken = () if model.ctc is None else model.ctc.parameters()
+    sides = {id(one): TARGET for one in (*model.decoder.symbol_rows, *spoken)}
     for source, encoder in model.encoders.items():
         if isinstance(encoder, TextEncoder | TransformerEncoder):
             sides[id(encoder.embedding.weight)] = source

@@ -68,6 +68,21 @@ def test_rows_are_taken_by_symbol_and_what_was_learnt_stays(other_data: Recipe, 
     assert not (tmp_path / "run" / "start.safetensors").exists()
 
 
+def test_rows_of_every_position_and_place_are_taken_by_symbol(tiny_recipe: Recipe, other_data: Recipe, tmp_path: Path) -> None:
+    model = {**tiny_recipe["model"], "bridge": {"kind": "monotonic"}, "ctc": {"symbols": 2}}
+    short = {**tiny_recipe, "model": model, "training": {**tiny_recipe["training"], "steps": 2}}
+    before = RunFolder.open(train(short, tmp_path / "before").path)
+    rates = {"decoder": 0.0, "ctc": 0.0}
+    body = {**other_data, "model": model, "training": {**other_data["training"], "rates": rates}}
+    after = RunFolder.open(train(body, tmp_path / "after", start=before.path).path)
+    old, new = before.load_weights()[0], after.load_weights()[0]
+    rows, known = stored(after, "target"), stored(before, "target")
+    for name, places in (("decoder.emission.weight", 1), ("decoder.emission.bias", 1), ("ctc.output.weight", 2)):
+        each, others = (one[name].reshape(places, -1, *one[name].shape[1:]) for one in (new, old))
+        for symbol in set(rows) & set(known):
+            assert np.array_equal(each[:, rows.index(symbol)], others[:, known.index(symbol)])
+
+
 def test_vocabularies_that_are_kept_grow_by_what_is_new(other_data: Recipe, tiny_run: Path, tmp_path: Path) -> None:
     train(other_data, tmp_path / "run", start=StartingRun(tiny_run, keeps_vocabularies=True))
     before, after = RunFolder.open(tiny_run), RunFolder.open(tmp_path / "run")
