@@ -14,7 +14,7 @@ from seqloom.prediction.constraints import OracleInput, Prefix
 from seqloom.prediction.inputs import Input
 from seqloom.prediction.predictor import Predictor
 from seqloom.prediction.tasks import Task
-from seqloom.recipe.sections import Beam, Greedy, Search
+from seqloom.recipe.sections import Beam, Greedy, MonotonicBridge, Search
 from seqloom.results.search_tree import Branch, Fate, FoundOutput, SearchTree
 from seqloom.results.steps import Said, Walkthrough, WrittenSymbol
 from seqloom.search.contracts import FloatArray, Hypotheses, Hypothesis, IntArray, State, Step, Stepper
@@ -235,7 +235,13 @@ def walk_through(predictor: Predictor, given: Input, *, search: Search | None = 
             )
         )
     return Walkthrough(
-        dict(task.read.example.sources), name, alignment.symbols, alignment.unknown, task.text(best.tokens), tuple(steps)
+        dict(task.read.example.sources),
+        name,
+        alignment.symbols,
+        alignment.unknown,
+        task.text(best.tokens),
+        tuple(steps),
+        spoken=isinstance(predictor.recipe.model.bridge, MonotonicBridge),
     )
 
 

@@ -35,7 +35,10 @@ class WrittenSymbol:
 
 @dataclass(frozen=True)
 class Walkthrough:
-    """An output with all its steps. name: the source that is looked at; symbols [S]: its places; unknown: those not known."""
+    """An output with all its steps. name: the source that is looked at; symbols [S]: its places; unknown: those not known.
+
+    spoken: whether every place speaks and what they say is mixed, where else their states are.
+    """
 
     sources: Mapping[str, str]
     name: str
@@ -43,6 +46,7 @@ class Walkthrough:
     unknown: tuple[int, ...]
     text: str
     steps: tuple[WrittenSymbol, ...]
+    spoken: bool = False
 
     def as_json(self) -> dict[str, Any]:
         """The steps as `explain --steps` writes them to a .json file."""
@@ -52,6 +56,7 @@ class Walkthrough:
             "symbols": list(self.symbols),
             "unknown": list(self.unknown),
             "text": self.text,
+            "spoken": self.spoken,
             "steps": [asdict(one) for one in self.steps],
         }
 
@@ -65,6 +70,7 @@ class Walkthrough:
             tuple(body["unknown"]),
             body["text"],
             tuple(_written_symbol(one) for one in body["steps"]),
+            spoken=body.get("spoken", False),
         )
 
 

@@ -64,12 +64,15 @@ def steps_page(walk: Walkthrough, title: str) -> str:
 
 def _summary(walk: Walkthrough) -> str:
     notes = (f"{note[0].upper()}{note[1:]}." for note in _notes(walk))
-    return " ".join(["Score, weight, context, word.", *notes])
+    order = "Weight, what each place says, word." if walk.spoken else "Score, weight, context, word."
+    return " ".join([order, *notes])
 
 
 def _notes(walk: Walkthrough) -> list[str]:
     notes = ["from h_j alone: what is most probable if the model looks at that place only"]
-    if walk.steps and walk.steps[0].energies is None:
+    if walk.spoken:
+        notes.append("no scores: where a step reads depends on where the one before has read, and it never goes back")
+    elif walk.steps and walk.steps[0].energies is None:
         notes.append("no scores: the weights of this attention are no softmax of one score for each place")
     if len(walk.symbols) > MOST_PLACES:
         notes.append(f"of {len(walk.symbols)} places, the {MOST_PLACES} with the greatest weights")
@@ -95,7 +98,8 @@ def _step(walk: Walkthrough, step: WrittenSymbol, top: float) -> tuple[list[Shap
         shapes += _line(walk, step, places[start : start + each], column, top)
         top += (5 if step.energies is not None else 4) * _ROW + 8
     shapes.append(Stroke([(14, top), (right, top)], "rule"))
-    for name, said in (("c = \u03a3 a_j h_j says", step.own), ("the mean of h_j says", step.even)):
+    mixture = ("\u03a3 a_j p(y | h_j)", "all h_j alike") if walk.spoken else ("c = \u03a3 a_j h_j says", "the mean of h_j says")
+    for name, said in zip(mixture, (step.own, step.even), strict=True):
         top += _ROW
         drawn = list(_bars(name, said, top))
         shapes += drawn
