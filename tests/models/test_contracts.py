@@ -281,7 +281,7 @@ def symbols_at(architecture: Architecture, name: str, sentence: int) -> list[int
 def test_the_covering_set_covers() -> None:
     seen = list(ARCHITECTURES.values())
     recurrent = [(one.section.bridge, one.section.decoder) for one in seen if isinstance(one.section.decoder, RecurrentDecoder)]
-    assert len({(type(bridge), decoder.cell, decoder.reset) for bridge, decoder in recurrent}) == 4 * len(CELLS)
+    assert len({(type(bridge), decoder.cell, decoder.reset) for bridge, decoder in recurrent}) == 5 * len(CELLS)
     transformers = {type(one.section.bridge) for one in seen if isinstance(one.section.decoder, TransformerDecoder)}
     assert transformers == {NoBridge, InitialBridge, EveryStepBridge, CrossAttentionBridge}
     ways = [one.section.bridge for one in seen if isinstance(one.section.bridge, AttentionBridge)]

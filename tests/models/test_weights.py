@@ -94,6 +94,7 @@ DOCUMENTED = (
     *(f"decoder.{part}" for part in ("embedding.weight", "cells.*", "combine.weight", "layers.*", "norm.*", "from_context.*")),
     *(f"decoder.output.{part}" for part in ("weight", "attended", "bias")),
     *(f"decoder.bridge.{part}" for part in ("first.leaves.*", "attentions.*", "again.*", "gate.*", "norms.*", "layers.*")),
+    *(f"decoder.{part}" for part in ("bridge.score.*", "bridge.distances", "from_state.*", "from_source.weight", "emission.*")),
     "decoder.copying.gate.*",
     "ctc.output.*",
 )
