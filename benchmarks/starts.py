@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 from seqloom.models.attention import CoverageAttention
 from seqloom.models.cells import Cell
-from seqloom.models.decoders import OutputLayer
+from seqloom.models.decoders import LinearOutput
 from seqloom.models.encoder_decoder import EncoderDecoder
 
 Start = Callable[[EncoderDecoder], None]
@@ -46,7 +46,7 @@ def torchs(model: EncoderDecoder) -> None:
         match module:
             case Cell():
                 _redraw_cell(module)
-            case OutputLayer():
+            case LinearOutput():
                 _redraw_output(module, model)
             case _:
                 pass
@@ -60,7 +60,7 @@ def _redraw_cell(cell: Cell) -> None:
         bias.add_(torch.empty_like(bias).uniform_(-(cell.size**-0.5), cell.size**-0.5))
 
 
-def _redraw_output(output: OutputLayer, model: EncoderDecoder) -> None:
+def _redraw_output(output: LinearOutput, model: EncoderDecoder) -> None:
     inputs = output.size + (0 if output.attended is None else output.attended.shape[1])
     tied = any(output.weight is one.weight for one in model.modules() if isinstance(one, nn.Embedding))
     for parameter in (None if tied else output.weight, output.attended, output.bias):

@@ -130,7 +130,7 @@ def untrained_language_run(path: Path, like: Path, *, favourite: str, text: str 
     vocabulary = Vocabulary.from_json(written, where="target.json")
     model = build_model(recipe, {"target": vocabulary.size})
     with torch.no_grad():
-        model.decoder.output.bias[vocabulary.find(favourite)] += 6.0
+        model.decoder.output.get_parameter("bias")[vocabulary.find(favourite)] += 6.0
     run = RunFolder.create(path, recipe, {"target": written}, {"precision": "fp32", "threads": 1})
     run.save_weights(weight_arrays(model), {})
     return path

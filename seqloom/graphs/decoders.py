@@ -86,8 +86,7 @@ class Decoder(ABC):
         """Scores of the first symbols, [B, K, V]; of those, `begin` and `unknown` cannot be written if there are more."""
         matrix, bias = self.output
         if symbols < len(matrix):
-            matrix, bias = matrix[:symbols], bias[:symbols].copy()
-            bias[[BEGIN, UNKNOWN]] = -np.inf
+            matrix, bias = matrix[:symbols], without_off_list(bias[:symbols])
         return graph.linear(features, matrix, bias)
 
     def first_states(self, graph: Graph, memories: Memories, leaves: int) -> list[CellState]:
@@ -113,6 +112,13 @@ class Decoder(ABC):
             one, other = parts
             parts += [graph.op("Abs", graph.sub(one, other)), graph.mul(one, other)]
         return graph.concat(*parts)
+
+
+def without_off_list(bias: Array) -> Array:
+    """The bias of the first symbols alone, of which `begin` and `unknown` cannot be written."""
+    bias = bias.copy()
+    bias[[BEGIN, UNKNOWN]] = -np.inf
+    return bias
 
 
 def _start_of(bridge: sections.Bridge) -> sections.Start:

@@ -4,12 +4,10 @@ import numpy as np
 
 from seqloom.graphs import attention as attending
 from seqloom.graphs.attention import AttendedSource
-from seqloom.graphs.cells import num_leaves
-from seqloom.graphs.decoders import Leaf, Memories, Sizes, Stepped, Told, Values
+from seqloom.graphs.decoders import Leaf, Memories, Sizes, Stepped, Told, Values, without_off_list
 from seqloom.graphs.graph import Array, Graph, Parameters, Value
-from seqloom.graphs.recurrent_decoder import RecurrentDecoder
+from seqloom.graphs.recurrent_decoder import RecurrentDecoder, cell_leaves
 from seqloom.recipe import sections
-from seqloom.symbols import BEGIN, UNKNOWN
 
 
 class MonotonicDecoder(RecurrentDecoder):
@@ -33,9 +31,8 @@ class MonotonicDecoder(RecurrentDecoder):
         every = len(self.table)
         if symbols == every:
             return features
-        off_list = np.zeros(symbols, np.float32)
-        off_list[[BEGIN, UNKNOWN]] = -np.inf
-        return graph.add(graph.split(features, [symbols, every - symbols])[0], graph.constant(off_list))
+        listed = without_off_list(np.zeros(symbols, np.float32))
+        return graph.add(graph.split(features, [symbols, every - symbols])[0], graph.constant(listed))
 
     @property
     def rows(self) -> dict[str, Leaf]:
@@ -75,17 +72,12 @@ class MonotonicDecoder(RecurrentDecoder):
 
     def step(self, graph: Graph, tokens: Value, leaves: Values, told: Told) -> Stepped:
         """One step of every row: the cells, where it reads, and what all positions say together."""
-        cells = [
-            tuple(leaves[f"cells.{layer}.{leaf}"] for leaf in range(num_leaves(self.decoder)))
-            for layer in range(self.decoder.layers)
-        ]
-        cells = self._advanced(graph, cells, [graph.rows_of(self.table, tokens)])
+        cells = self._advanced(graph, self._cells(leaves), [graph.rows_of(self.table, tokens)])
         hidden = cells[-1][0]
         moved = self._moved(graph, tokens, leaves, self._moves(graph, hidden, leaves))
         weights = told.over(graph, self.name, graph.unsqueeze(moved, 1))  # [B, 1, K, S]
         said = self._said(graph, hidden, leaves)
-        after = {f"cells.{layer}.{index}": leaf for layer, state in enumerate(cells) for index, leaf in enumerate(state)}
-        after |= {f"places.{self.name}": graph.squeeze(weights, 1), f"said.{self.name}": said}
+        after = cell_leaves(cells) | {f"places.{self.name}": graph.squeeze(weights, 1), f"said.{self.name}": said}
         mask = graph.to_float(graph.unsqueeze(leaves[f"mask.{self.name}"], 1, 2))
         mixed = self._mixed(graph, graph.squeeze(weights, 1), said)
         return Stepped(mixed, {self.name: graph.mul(weights, mask)}, after)

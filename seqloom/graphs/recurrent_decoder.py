@@ -1,5 +1,6 @@
 """The recurrent decoder: cells, a bridge, and what becomes of a context (A7)."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -98,8 +99,7 @@ class RecurrentDecoder(Decoder):
         leaves: Values = {}
         if memories:
             first = self.first_states(graph, memories, num_leaves(self.decoder))
-            for layer, state in enumerate(first):
-                leaves |= {f"cells.{layer}.{index}": graph.unsqueeze(leaf, 1) for index, leaf in enumerate(state)}
+            leaves |= {name: graph.unsqueeze(leaf, 1) for name, leaf in cell_leaves(first).items()}
         if self.every_step:
             leaves["context"] = graph.unsqueeze(graph.concat(*(memory.summary for memory in memories.values())), 1)
         if self.attention is not None:
@@ -124,10 +124,7 @@ class RecurrentDecoder(Decoder):
 
     def step(self, graph: Graph, tokens: Value, leaves: Values, told: Told) -> Stepped:
         """One step of every row, with the context of the state before or after it."""
-        cells = [
-            tuple(leaves[f"cells.{layer}.{leaf}"] for leaf in range(num_leaves(self.decoder)))
-            for layer in range(self.decoder.layers)
-        ]
+        cells = self._cells(leaves)
         current = self.attention is not None and self.attention.query == "current"
         read = None if current else self._read(graph, cells[-1][0], leaves, told)
         cells = self._advanced(graph, cells, self._parts(graph, tokens, leaves, read))
@@ -135,13 +132,19 @@ class RecurrentDecoder(Decoder):
         if "state" in self.into and read.context is not None:
             cells = [*cells[:-1], (read.context, *cells[-1][1:])]
         features = self._features(graph, cells[-1][0], read.context)
-        after = {f"cells.{layer}.{index}": leaf for layer, state in enumerate(cells) for index, leaf in enumerate(state)}
+        after = cell_leaves(cells)
         if self._fed and read.context is not None:
             after["feed"] = features if self.attention and self.attention.feed else read.context
         after |= read.carry
         if not self.decoder.reads_symbols:
             after["given"] = self._next_given(graph, features)
         return Stepped(features, read.weights, after, read.scores)
+
+    def _cells(self, leaves: Values) -> list[CellState]:
+        return [
+            tuple(leaves[f"cells.{layer}.{leaf}"] for leaf in range(num_leaves(self.decoder)))
+            for layer in range(self.decoder.layers)
+        ]
 
     def _parts(self, graph: Graph, tokens: Value, leaves: Values, read: "Read | None") -> list[Value]:
         """What goes into the first cell: a symbol, a context, what is fed."""
@@ -210,6 +213,11 @@ class RecurrentDecoder(Decoder):
             return graph.linear(chances, np.ascontiguousarray(self.table.T))
         rows = graph.op("Shape", features, start=0, end=2)
         return graph.zeros(rows, graph.whole(self.decoder.embedding))
+
+
+def cell_leaves(cells: Sequence[CellState]) -> Values:
+    """The states of all layers as leaves by name."""
+    return {f"cells.{layer}.{index}": leaf for layer, state in enumerate(cells) for index, leaf in enumerate(state)}
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from seqloom.data.kinds.contract import InputSize
 from seqloom.data.preparing.batches import Batch
 from seqloom.errors import RecipeError
 from seqloom.models.ctc import CtcHead
-from seqloom.models.decoders import Decoded, DecoderState, LogProbabilities, build_decoder
+from seqloom.models.decoders import Decoded, DecoderState, LinearOutput, LogProbabilities, build_decoder
 from seqloom.models.decoders.inputs import scheduled_sampling
 from seqloom.models.encoders import Encoder, build_encoder
 from seqloom.models.encoders.frontends import input_sizes
@@ -152,10 +152,12 @@ class EncoderDecoder(nn.Module):
         if self.decoder.copying is not None:  # the chunks of the other loss know of nothing but the output layer
             log_probs = self.decoder.label_log_probs(decoded, labels)[counted]
             return -(log_probs @ weights.to(log_probs)), -log_probs.detach().sum()
-        if isinstance(self.decoder.output, LogProbabilities):
-            return cross_entropy_of(decoded.features[counted], labels[counted], weights, smoothing=self.label_smoothing)
-        matrix, bias = self.decoder.output.joined()
-        right = labels[counted]
+        output, right = self.decoder.output, labels[counted]
+        if isinstance(output, LogProbabilities):
+            return cross_entropy_of(decoded.features[counted], right, weights, smoothing=self.label_smoothing)
+        if not isinstance(output, LinearOutput):
+            raise TypeError(output)
+        matrix, bias = output.joined()
         if self.training and self.sampled_softmax is not None:
             matrix, bias, right = sampled_outputs(matrix, bias, right, self.sampled_softmax)
         return chunked_cross_entropy(decoded.features[counted], matrix, bias, right, weights, smoothing=self.label_smoothing)

@@ -147,7 +147,7 @@ def test_gradients_flow_back_through_the_distribution() -> None:
     architecture = architecture_of("initial", {"kind": "distribution"})
     model, batch = build_random(architecture), batch_for(architecture)
     decoded = model.decode(batch)
-    (gradient,) = torch.autograd.grad(decoded.features[:, 1].sum(), model.decoder.output.weight)
+    (gradient,) = torch.autograd.grad(decoded.features[:, 1].sum(), model.decoder.output.get_parameter("weight"))
     assert gradient.abs().max() > 1e-6
 
 

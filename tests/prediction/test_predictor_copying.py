@@ -49,7 +49,7 @@ def set_gate(model: EncoderDecoder, value: float) -> None:
     if model.decoder.copying is not None:
         model.decoder.copying.gate.weight.zero_()
         model.decoder.copying.gate.bias.fill_(value)
-    model.decoder.output.bias[END] += 1.0
+    model.decoder.output.get_parameter("bias")[END] += 1.0
 
 
 def test_what_attention_points_at_is_copied_as_it_stands() -> None:

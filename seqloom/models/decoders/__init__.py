@@ -1,7 +1,7 @@
 """Decoders: they write the target one symbol at a time."""
 
 from seqloom.models.decoders.building import build_decoder
-from seqloom.models.decoders.contract import Decoded, Decoder, DecoderState, LogProbabilities, OutputLayer
+from seqloom.models.decoders.contract import Decoded, Decoder, DecoderState, LinearOutput, LogProbabilities
 from seqloom.models.decoders.monotonic import MonotonicDecoder
 from seqloom.models.decoders.recurrent import RecurrentDecoder
 from seqloom.models.decoders.transformer import TransformerDecoder
@@ -10,9 +10,9 @@ __all__ = [
     "Decoded",
     "Decoder",
     "DecoderState",
+    "LinearOutput",
     "LogProbabilities",
     "MonotonicDecoder",
-    "OutputLayer",
     "RecurrentDecoder",
     "TransformerDecoder",
     "build_decoder",

@@ -164,8 +164,25 @@ def _pointing(decoded: Decoded) -> tuple[Tensor, Tensor]:
     return decoded.weights[name].mean(dim=1), symbols
 
 
-class OutputLayer(nn.Module):
-    """Scores of all symbols: `V s_t + b` (E5), or `W_out s + W_att c + b` where the context comes to the output too (A7).
+class OutputLayer(nn.Module, ABC):
+    """Scores of all symbols from what a step shows. The softmax that follows makes probabilities of them."""
+
+    @abstractmethod
+    def forward(self, features: Tensor) -> Tensor:
+        """Features [..., O] -> scores [..., V]."""
+
+    @abstractmethod
+    def for_prediction(self, precision: TorchPrecision, symbols: int | None = None) -> nn.Module:
+        """The layer laid out for speed, for all symbols or the first ones."""
+
+    @property
+    @abstractmethod
+    def multiplications(self) -> int:
+        """What the scores of a step cost."""
+
+
+class LinearOutput(OutputLayer):
+    """`V s_t + b` (E5), or `W_out s + W_att c + b` where the context comes to the output too (A7).
 
     tied: an embedding whose rows serve as `V`. input_scale: how large the entries of `s` and `c` are at the start.
     """
@@ -204,26 +221,22 @@ class OutputLayer(nn.Module):
 
 
 class LogProbabilities(OutputLayer):
-    """In the place of an output layer, for decoders whose features are log-probabilities already. symbols: how many are kept.
+    """For decoders whose features are log-probabilities already, [..., V]. symbols: how many are kept; None: all.
 
-    The softmax that follows every output layer leaves them as they are, or shares all probability among those that are kept.
+    The softmax leaves them as they are, or shares all probability among those that are kept.
     """
 
-    def __init__(self, vocabulary_size: int, *, symbols: int | None = None) -> None:
-        nn.Module.__init__(self)
-        self.vocabulary_size, self.symbols = vocabulary_size, symbols
-
-    def joined(self) -> tuple[Tensor, Tensor]:
-        """There is no matrix."""
-        raise TypeError("log-probabilities are not multiplied")
+    def __init__(self, symbols: int | None = None) -> None:
+        super().__init__()
+        self.symbols = symbols
 
     def forward(self, features: Tensor) -> Tensor:
-        """Log-probabilities [..., V], perhaps of the first symbols alone."""
+        """Log-probabilities as they are, perhaps of the first symbols alone."""
         return features[..., : self.symbols]
 
-    def for_prediction(self, precision: TorchPrecision, symbols: int | None = None) -> "LogProbabilities":  # type: ignore[override]  # noqa: ARG002
-        """The same, for all symbols or the first ones."""
-        return LogProbabilities(self.vocabulary_size, symbols=symbols)
+    def for_prediction(self, precision: TorchPrecision, symbols: int | None = None) -> "LogProbabilities":  # noqa: ARG002
+        """The same in any precision."""
+        return LogProbabilities(symbols)
 
     @property
     def multiplications(self) -> int:

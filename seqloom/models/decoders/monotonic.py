@@ -51,7 +51,7 @@ class MonotonicDecoder(RecurrentDecoder):
         self.from_state: nn.Module = Linear(section.size, section.size)
         self.from_source: nn.Module = Linear(memory_size.states, section.size, bias=False)
         self.emission: nn.Module = self.output
-        self.output = LogProbabilities(vocabulary_size)
+        self.output = LogProbabilities()
 
     @property
     def _path(self) -> MonotonicBridge:
@@ -66,7 +66,7 @@ class MonotonicDecoder(RecurrentDecoder):
         said = self.from_source(keys.values).masked_fill(~keys.mask[..., None], 0.0)
         first = torch.zeros_like(said[:, None, :, 0])
         first[..., 0] = 1.0
-        emissions = said.new_zeros(batch_size, 1, said.shape[1], self.output.vocabulary_size)
+        emissions = said.new_zeros(batch_size, 1, said.shape[1], self.embedding.num_embeddings)
         link = replace(state.link, keys={name: KeyValues(keys.keys, said, keys.mask)})
         return replace(state, link=link, carry={name: (first, emissions)})
 

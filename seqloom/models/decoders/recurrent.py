@@ -18,7 +18,7 @@ from seqloom.models.bridges import (
     build_bridge,
 )
 from seqloom.models.cells import Cell, StateProducts, build_cell, cell_kind
-from seqloom.models.decoders.contract import Decoded, Decoder, DecoderState, OutputLayer
+from seqloom.models.decoders.contract import Decoded, Decoder, DecoderState, LinearOutput, OutputLayer
 from seqloom.models.decoders.copying import Copying
 from seqloom.models.decoders.inputs import build_step_inputs, stands_for_symbol
 from seqloom.models.dropout import InputDropout, SequenceDropout
@@ -85,7 +85,7 @@ class RecurrentDecoder(Decoder):
         if self.uses.combined:
             self.combine = Linear(section.size + self.bridge.context_size, section.size, bias=False)
         attended = self.bridge.context_size if self.uses.output else 0
-        self.output = OutputLayer(
+        self.output: OutputLayer = LinearOutput(
             section.size, attended, vocabulary_size, tied=self.embedding if tied else None, input_scale=STATE_SCALE
         )
         self.copying = (

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from seqloom.models.bridges import Bridge, CrossAttentionBridge, build_bridge
-from seqloom.models.decoders.contract import Decoded, Decoder, DecoderState, OutputLayer
+from seqloom.models.decoders.contract import Decoded, Decoder, DecoderState, LinearOutput
 from seqloom.models.dropout import SequenceDropout
 from seqloom.models.embeddings import at_positions, build_embedding
 from seqloom.models.memory import CellState
@@ -53,7 +53,7 @@ class TransformerDecoder(Decoder):
         self.layers = nn.ModuleList(Layer(section) for _ in range(section.layers))
         self.norm = nn.LayerNorm(section.size)
         self.from_context = Linear(self.bridge.context_size, section.size, bias=False) if self.bridge.context_size else None
-        self.output = OutputLayer(section.size, 0, vocabulary_size, tied=self.embedding if section.tied != "none" else None)
+        self.output = LinearOutput(section.size, 0, vocabulary_size, tied=self.embedding if section.tied != "none" else None)
 
     @property
     def flows_back(self) -> bool:
