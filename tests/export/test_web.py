@@ -20,6 +20,7 @@ from seqloom.export.web import export_page
 from seqloom.export.writing import export_run
 from seqloom.prediction.predictor import Predictor
 from seqloom.recipe import sections
+from seqloom.training.session import train
 from seqloom.views.drawing.page import asset
 from seqloom.views.pages.web import SCRIPTS
 
@@ -137,9 +138,20 @@ process.stdout.write(JSON.stringify(found));
 
 @pytest.mark.parametrize(("width", "bias"), [(1, {}), (5, {}), (5, {"A": 1.5, "B": -2.0})])
 def test_what_is_written_is_what_python_writes(tiny_run: Path, tmp_path: Path, width: int, bias: dict[str, float]) -> None:
+    writes_what_python_writes(tiny_run, tmp_path, width, bias)
+
+
+def test_so_it_is_where_every_position_speaks(tiny_recipe: dict[str, Any], tmp_path: Path) -> None:
+    """What is carried from step to step has a number for every position and symbol there."""
+    model = {**tiny_recipe["model"], "bridge": {"kind": "monotonic"}}
+    run = train({**tiny_recipe, "model": model, "training": {**tiny_recipe["training"], "epochs": 1}}, tmp_path / "run").path
+    writes_what_python_writes(run, tmp_path, width=5, bias={})
+
+
+def writes_what_python_writes(run: Path, tmp_path: Path, width: int, bias: dict[str, float]) -> None:
     (folder := tmp_path / "scripts").mkdir()
     (scripts(folder) / "node_modules").symlink_to(MODULES)
-    export = export_run(tiny_run, tmp_path / "model").path
+    export = export_run(run, tmp_path / "model").path
     page = tmp_path / "page.html"
     export_page(export, page, MODULES)
     texts = ["badge", "fed", "abcdefgh"]
