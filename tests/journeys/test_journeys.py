@@ -63,7 +63,7 @@ def test_a_lesson_on_attention(seqloom: Seqloom, here: Path) -> None:
     assert "other" in (here / "both.html").read_text(encoding="utf-8")
     [told] = seqloom("explain", "runs/words", "namara", "--out", "map.json", "--json").objects
     alignment = told["alignment"]["source"]
-    assert alignment["symbols"] == list("namara")
+    assert alignment["symbols"] == ["<begin>", *"namara", "<end>"]
     assert [sum(row) for row in alignment["weights"]] == pytest.approx([1.0] * len(told["tokens"]), abs=1e-2)
 
 
