@@ -8,7 +8,7 @@
     python benchmarks/pairs.py g2p-low --data DATA --runs RUNS              (nine languages, 800 words each)
     python benchmarks/pairs.py g2p-all --data DATA --runs RUNS              (one model of the twelve languages)
     python benchmarks/pairs.py dakshina-hi --data DATA --runs RUNS          (and dakshina-ta; -initial, -every_step)
-    python benchmarks/pairs.py cmudict --data DATA --runs RUNS
+    python benchmarks/pairs.py cmudict --data DATA --runs RUNS              (and cmudict-attention)
     python benchmarks/pairs.py inflection-german --data DATA --runs RUNS    (and inflection-arabic, ...; inflection: all ten)
     python benchmarks/pairs.py tweetqa --data DATA --runs RUNS              (answers in free words)
     python benchmarks/pairs.py aeslc --data DATA --runs RUNS                (mails -> subjects; gigaword: headlines)
@@ -172,10 +172,14 @@ def g2p(language: str, *, year: int = 2020, size: str = "") -> Task:
     return Task("pronunciation", packed(f"sigmorphon{year}_g2p", f"{size}{language}_{{}}.tsv.gz"), pronunciation_measures)
 
 
+ONE_LAYER = ("model.encoder.layers=1", "data.vocabularies.source.begin_end=false")
+"""As the recipe was when models without attention were measured."""
+
+
 def dakshina(language: str, bridge: str | None = None) -> Task:
     """Latin letters into native script. The third column says how many people wrote it so."""
     columns = "data.columns={source: 2, target: 1, weight: 3}"
-    other = [] if bridge is None else [f"model.bridge={{kind: {bridge}}}"]
+    other = () if bridge is None else (f"model.bridge={{kind: {bridge}}}", *ONE_LAYER)
     files = packed("dakshina", f"{language}.{{}}.tsv.gz", columns, *other)
     return Task("transliteration", files, transliteration_measures)
 
@@ -187,14 +191,15 @@ def inflection(language: str) -> Task:
 
 INFLECTIONS = all_languages("inflection", "sigmorphon2016_inflection", "{language}.{part}.tsv.gz", INFLECTED)
 PRONUNCIATIONS = all_languages("g2p", "sigmorphon2020_g2p", "{language}_{part}.tsv.gz", LANGUAGES)
-WIDER = (
+ATTENTION = (
     "model.encoder={kind: text, cell: lstm, size: 256, embedding: 128, bidirectional: true, dropout: 0.4}",
     "model.decoder={kind: recurrent, cell: lstm, size: 512, embedding: 128, dropout: 0.4}",
     "model.bridge={kind: attention, query: current, into: [combined], attention: {kind: bilinear}}",
+    "data.vocabularies.source.begin_end=false",
 )
-"""For many more than thousands of words: attention, which these rows were measured with, that reads all steps at once."""
+"""As rows of many words were measured before positions never went back."""
 TOGETHER = (
-    *WIDER,
+    *ATTENTION,
     "data.columns={source: 1, target: 2, features: [3]}",
     "training.epochs=15",
     "training.batch_tokens=800",
@@ -203,7 +208,6 @@ TOGETHER = (
 )
 """One model of twelve languages, which has twelve times the words."""
 DICTIONARY = (
-    *WIDER,
     "model.encoder.dropout=0.3",
     "model.decoder.dropout=0.3",
     "training.epochs=8",
@@ -212,7 +216,9 @@ DICTIONARY = (
     "training.ema.decay=0.998",
     "training.validation.examples=1500",
 )
-"""A hundred thousand words: fewer epochs, larger batches."""
+"""A hundred thousand words: fewer epochs, larger batches, ..."""
+WIDER = ("model.encoder.size=192", "model.decoder.size=384")
+"""... and half as many units again."""
 SMALLER = (
     "model.encoder={kind: text, cell: lstm, size: 128, embedding: 128, bidirectional: true, dropout: 0.2}",
     "model.decoder={kind: recurrent, cell: lstm, size: 192, embedding: 192, dropout: 0.2, tied: output}",
@@ -254,7 +260,8 @@ TASKS: dict[str, Task] = {
     **{f"g2p-low-{language}": g2p(language, year=2021, size="low.") for language in LOW},
     **{f"dakshina-{language}": dakshina(language) for language in ("hi", "ta")},
     **{f"dakshina-{one}-{bridge}": dakshina(one, bridge) for one in ("hi", "ta") for bridge in ("initial", "every_step")},
-    "cmudict": Task("pronunciation", packed("cmudict", "{}.tsv.gz", *DICTIONARY), dictionary_measures),
+    "cmudict": Task("pronunciation", packed("cmudict", "{}.tsv.gz", *WIDER, *DICTIONARY), dictionary_measures),
+    "cmudict-attention": Task("pronunciation", packed("cmudict", "{}.tsv.gz", *ATTENTION, *DICTIONARY), dictionary_measures),
     **{f"inflection-{language}": inflection(language) for language in INFLECTED},
     "inflection-all": Task(
         "inflection", lambda data: [*INFLECTIONS(data), "data.columns.features=[4, 2]", "training.epochs=3"], accuracy
