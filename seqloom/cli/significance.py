@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from seqloom.cli.judging import given_examples, parse_references
 from seqloom.cli.options import open_predictor, progress_bar
 from seqloom.errors import DataError, UsageError
+from seqloom.wording import counted
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -14,6 +15,9 @@ if TYPE_CHECKING:
     from seqloom.data.examples import Example
     from seqloom.metrics import Difference
     from seqloom.prediction.predictor import Predictor
+
+FEW = 30
+"""With fewer items, resamples are too much alike: of one item, they are all the same, and any difference looks certain."""
 
 
 @dataclass(frozen=True)
@@ -82,8 +86,15 @@ def tested(runs: Sequence[str], test: Test) -> PairedOutcome:
         count=len(examples[0]),
         on=test.file or "the test examples that all runs held out",
         further={run: paired_bootstrap(items[0], own, chosen) for run, own in zip(runs[1:], items[1:], strict=True)},
-        notes=(*notes, *left_out.values()),
+        notes=(*_too_few(len(examples[0])), *notes, *left_out.values()),
     )
+
+
+def _too_few(count: int) -> tuple[str, ...]:
+    if count >= FEW:
+        return ()
+    items = counted(count, "item")
+    return (f"{items} cannot tell a difference from chance, whatever interval and p say: test on {FEW} or more",)
 
 
 def _require_one_task(runs: Sequence[str], predictors: "Sequence[Predictor]") -> None:
@@ -188,7 +199,8 @@ def print_outcome(console: "Console", outcome: PairedOutcome) -> None:
         console.print()
         console.print(table)
     what = (
-        f"{outcome.count:,} items of {outcome.on}. Paired bootstrap: {RESAMPLES:,} resamples, seed {SEED}, p two-sided. "
+        f"{counted(outcome.count, 'item')} of {outcome.on}. "
+        f"Paired bootstrap: {RESAMPLES:,} resamples, seed {SEED}, p two-sided. "
         "Where the interval holds 0, the difference may be chance."
     )
     for note in (what, *outcome.notes):

@@ -192,6 +192,7 @@ def test_a_run_does_not_differ_from_itself_on_a_test(seqloom: Seqloom, tiny_run:
     told = seqloom("compare", tiny_run, finished, "--test", pairs, "--metrics", "cer", "--references", "grouped").out
     assert "95 % interval" in told
     assert "3 items of" in told
+    assert "3 items cannot tell a difference from chance, whatever interval and p say: test on 30 or more" in told
     assert "\ncer " in told
     assert "\nchrf " not in told.split("95 % interval")[1]
 
@@ -200,6 +201,12 @@ def test_runs_are_compared_on_what_both_held_out(seqloom: Seqloom, tiny_run: Pat
     [body] = seqloom("compare", tiny_run, finished, "--held-out", "--json").objects
     assert body["test"]["count"] == json.loads((tiny_run / "run.json").read_text())["examples"]["test"]
     assert body["test"]["notes"] == []
+
+
+def test_enough_items_are_not_told_to_be_too_few(seqloom: Seqloom, tiny_run: Path, finished: Path, here: Path) -> None:
+    (here / "thirty.tsv").write_text("abc\tABC\t\n" * 30)
+    [body] = seqloom("compare", tiny_run, finished, "--test", "thirty.tsv", "--json").objects
+    assert (body["test"]["count"], body["test"]["notes"]) == (30, [])
 
 
 def test_other_test_sets_and_other_tasks_get_a_sentence(
