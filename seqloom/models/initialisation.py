@@ -11,6 +11,8 @@ thousand updates later. `benchmarks/first_updates.py` measures it; docs/decision
   a narrow one.
 - A row of an embedding has length 1, or `TIED_LENGTH` where it is a row of a recurrent decoder's output layer as well (tied
   weights). A cell that reads embeddings makes up for their small entries, by half: see `start_reading_embedding`.
+- What the parts of a transformer add to the states that pass by them is as loud, all of it together, as those states: see
+  `start_added`.
 - From state to state, blocks are orthogonal: over many steps they neither shrink nor blow up what is remembered.
 - An LSTM's forget gate starts open, so that gradients reach far from the first update on. All other biases are zero.
 """
@@ -48,6 +50,15 @@ def start_reading_embedding(weight: Tensor, *, length: float) -> None:
     start_matrix(weight, input_scale=2.0 * length / math.sqrt(max(1, weight.shape[1])))
 
 
+def start_added(weight: Tensor, *, parts: int) -> None:
+    """Quieten a matrix that `start_matrix` drew: what it writes is added to states, as what all of `parts` parts write is.
+
+    Each as loud as the states themselves, they would drown what was read with every layer (Radford et al. 2019).
+    """
+    with torch.no_grad():
+        weight.div_(math.sqrt(parts))
+
+
 def start_small(vector: Tensor) -> None:
     """Draw weights of something that is to be learned beside what is there already, and must not drown it."""
     nn.init.normal_(vector, std=0.1)
@@ -63,3 +74,7 @@ TIED_LENGTH = 1.0 / STATE_SCALE
 """How long the rows of an embedding are that is also a recurrent decoder's output layer: as loud as one of its own."""
 FORGET_BIAS = 1.0
 """What an LSTM's forget gate starts with: `logistic(1)` of the memory stays, where a bias of 0 would halve it at every step."""
+ENCODER_PARTS = 2
+"""What a layer of a transformer's encoder adds to its states: what other positions say, and what it makes of that."""
+DECODER_PARTS = 3
+"""What a layer of its decoder adds: what the sources say as well."""

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from seqloom.models.attention import MultiHeadAttention
+from seqloom.models.initialisation import start_added
 from seqloom.models.mixed_precision import Linear
 from seqloom.recipe import sections
 
@@ -66,12 +67,17 @@ class FeedForward(nn.Module):
 
 
 class Layer(nn.Module):
-    """Attention to other positions of the sequence, and the feed-forward part. Between the two a decoder reads its sources."""
+    """Attention to other positions of the sequence, and the feed-forward part. Between the two a decoder reads its sources.
 
-    def __init__(self, section: sections.Transformer) -> None:
+    parts: how many parts of each layer add to the states.
+    """
+
+    def __init__(self, section: sections.Transformer, *, parts: int) -> None:
         super().__init__()
         self.self_attention = SelfAttention(section)
         self.feed_forward = FeedForward(section)
+        for writing in (self.self_attention.attention.to_context, self.feed_forward.outer):
+            start_added(writing.weight, parts=parts * section.layers)
 
 
 def layers_of(stack: nn.ModuleList) -> Iterator[Layer]:

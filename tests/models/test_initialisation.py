@@ -10,10 +10,12 @@ from torch import Tensor, nn
 
 from seqloom.data.arrays import Padded
 from seqloom.data.preparing.batches import Batch
+from seqloom.models.bridges.cross_attention import CrossAttentionBridge
 from seqloom.models.cells import LstmCell
 from seqloom.models.decoders import LogProbabilities, RecurrentDecoder
 from seqloom.models.encoder_decoder import EncoderDecoder
 from seqloom.models.initialisation import FORGET_BIAS, TIED_LENGTH
+from seqloom.models.transformer_layers import Layer
 from seqloom.recipe import sections
 
 from .architectures import ARCHITECTURES, Architecture
@@ -68,10 +70,34 @@ EVERY_FEW = [pytest.param(one, id=name) for name, one in list(ARCHITECTURES.item
 def test_every_matrix_keeps_the_scale_of_what_it_is_given(architecture: Architecture) -> None:
     model = fresh(architecture)
     small = {id(module.weight) for module in model.modules() if isinstance(module, nn.Embedding)}
+    added = added_matrices(model)
     for name, parameter in model.named_parameters():
-        if parameter.dim() == 2 and id(parameter) not in small:
+        if parameter.dim() == 2 and id(parameter) not in small and name not in added:
             gain = scale(parameter) * math.sqrt(parameter.shape[1])
             assert gain >= KEPT, f"{name} makes entries around 1 into entries around {gain:.2f}"
+
+
+def added_matrices(model: EncoderDecoder) -> list[str]:
+    """Names of the matrices that write what is added to the states of a transformer."""
+    stacks = {name for name, module in model.named_modules() if isinstance(module, Layer)}
+    sources = {name for name, module in model.named_modules() if isinstance(module, CrossAttentionBridge)}
+    return [
+        name
+        for name, _ in model.named_parameters()
+        if name.endswith(("to_context.weight", "outer.weight")) and any(name.startswith(f"{one}.") for one in stacks | sources)
+    ]
+
+
+@pytest.mark.parametrize("name", [name for name in ARCHITECTURES if "transformer" in name])
+def test_parts_of_a_transformer_add_together_as_much_as_is_there(name: str) -> None:
+    model = fresh(ARCHITECTURES[name])
+    added = added_matrices(model)
+    stacks = [f"encoders.{source}." for source, _ in ARCHITECTURES[name].sources]
+    for stack in (*stacks, "decoder."):
+        written = [model.get_parameter(one) for one in added if one.startswith(stack)]
+        gains = [scale(matrix) * math.sqrt(matrix.shape[1]) for matrix in written]
+        # A decoder that reads no source in its layers adds two thirds of it, one that reads two adds more.
+        assert not gains or KEPT <= math.sqrt(sum(gain**2 for gain in gains)) <= 1.2
 
 
 @pytest.mark.parametrize("architecture", EVERY_FEW)

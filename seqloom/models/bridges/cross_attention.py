@@ -7,6 +7,7 @@ from torch import Tensor, nn
 
 from seqloom.models.attention import Attention, KeyValues, MultiHeadAttention
 from seqloom.models.bridges.contract import Bridge, BridgeRead, Link
+from seqloom.models.initialisation import DECODER_PARTS, start_added
 from seqloom.models.memory import Memory
 from seqloom.models.operations import Multiplications
 from seqloom.models.starts import DecoderShape, Memories, MemorySizes
@@ -32,6 +33,8 @@ class CrossAttentionBridge(Bridge):
             )
             for _ in range(decoder.layers)
         )
+        for attention in (one for one in self.layers.modules() if isinstance(one, MultiHeadAttention)):
+            start_added(attention.to_context.weight, parts=DECODER_PARTS * decoder.layers)
         match section.weights_of:
             case "mean":
                 self.shown = range(decoder.layers)

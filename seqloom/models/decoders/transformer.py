@@ -14,6 +14,7 @@ from seqloom.models.bridges import Bridge, CrossAttentionBridge, build_bridge
 from seqloom.models.decoders.contract import Decoded, Decoder, DecoderState, LinearOutput
 from seqloom.models.dropout import SequenceDropout
 from seqloom.models.embeddings import at_positions, build_embedding
+from seqloom.models.initialisation import DECODER_PARTS
 from seqloom.models.memory import CellState
 from seqloom.models.mixed_precision import Linear
 from seqloom.models.operations import Multiplications, matrix_entries
@@ -50,7 +51,7 @@ class TransformerDecoder(Decoder):
         shared = source_embedding if section.tied == "all" else None
         self.embedding = shared or build_embedding(vocabulary_size, section.embedding)
         self.dropout = SequenceDropout(section.dropout, locked=False)
-        self.layers = nn.ModuleList(Layer(section) for _ in range(section.layers))
+        self.layers = nn.ModuleList(Layer(section, parts=DECODER_PARTS) for _ in range(section.layers))
         self.norm = nn.LayerNorm(section.size)
         self.from_context = Linear(self.bridge.context_size, section.size, bias=False) if self.bridge.context_size else None
         self.output = LinearOutput(section.size, 0, vocabulary_size, tied=self.embedding if section.tied != "none" else None)

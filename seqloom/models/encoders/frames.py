@@ -15,6 +15,7 @@ from seqloom.models.dropout import SequenceDropout
 from seqloom.models.embeddings import sinusoids
 from seqloom.models.encoders.contract import Encoder
 from seqloom.models.encoders.directions import at_positions, gathered, real_positions, turn_round
+from seqloom.models.initialisation import ENCODER_PARTS
 from seqloom.models.memory import Memory
 from seqloom.models.mixed_precision import Linear
 from seqloom.models.operations import Multiplications, matrix_entries
@@ -198,7 +199,7 @@ class FrameTransformerEncoder(_FrameReader):
         super().__init__(section, width, beside)
         self.dropout = SequenceDropout(section.dropout, locked=False)
         self.project = Linear(self.front_width, section.size)
-        self.layers = nn.ModuleList(Layer(section) for _ in range(section.layers))
+        self.layers = nn.ModuleList(Layer(section, parts=ENCODER_PARTS) for _ in range(section.layers))
         self.norm = nn.LayerNorm(section.size)
 
     def forward(self, values: Tensor, lengths: Tensor, neighbour: Memory | None = None) -> Memory:

@@ -6,6 +6,7 @@ from torch import Tensor, nn
 from seqloom.models.dropout import SequenceDropout
 from seqloom.models.embeddings import at_positions, build_embedding
 from seqloom.models.encoders.contract import Encoder
+from seqloom.models.initialisation import ENCODER_PARTS
 from seqloom.models.memory import Memory
 from seqloom.models.operations import Multiplications, matrix_entries
 from seqloom.models.transformer_layers import Layer, layers_of
@@ -24,7 +25,7 @@ class TransformerEncoder(Encoder):
         self.memory_size = self.summary_size = section.memory_size
         self.embedding = build_embedding(vocabulary_size, section.embedding)
         self.dropout = SequenceDropout(section.dropout, locked=False)
-        self.layers = nn.ModuleList(Layer(section) for _ in range(section.layers))
+        self.layers = nn.ModuleList(Layer(section, parts=ENCODER_PARTS) for _ in range(section.layers))
         self.norm = nn.LayerNorm(section.size)
 
     def forward(self, symbols: Tensor, lengths: Tensor) -> Memory:
