@@ -148,7 +148,7 @@ FURTHER_LEARNERS = {
     "transformer-every_step": (Learner(transformers("every_step", layers=1), (1, 3), steps=150), "copy"),
     "transformer-to-gru": (Learner({**at_once(ADDITIVE), "encoder": transformer(1)}, (3, 6), steps=150), "copy"),
     "gru-to-transformer": (
-        Learner({**model("gru", {"kind": "cross_attention"}), "decoder": transformer(1)}, (3, 6), steps=170),
+        Learner({**model("gru", {"kind": "cross_attention"}), "decoder": transformer(1)}, (3, 6), steps=190),
         "reverse",
     ),
     "inputs_own": (Learner(given("own"), (3, 6), steps=130), "copy"),
